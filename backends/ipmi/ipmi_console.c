@@ -1,0 +1,282 @@
+/* A machine's serial line, which its BMC carries over the network (SOL).
+ *
+ * libipmiconsole speaks to the BMC on threads of its own, which stay out of sight: what they have
+ * received is read here from a socket, on the main loop. */
+#include "backends/ipmi/ipmi_private.h"
+
+#include <errno.h>
+#include <glib-unix.h>
+#include <ipmiconsole.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ENGINE_THREADS 2
+#define LINE_MAX_BYTES 2000
+/* A prompt ends without a newline: after so long it is a line. */
+#define REST_MS 300
+
+struct IpmiConsole {
+  LedgerItem *item;
+  const IpmiBmc *bmc;
+  GCancellable *resolving;
+  ipmiconsole_ctx_t context;
+  int fd;               /* -1: none */
+  guint incoming, rest; /* sources */
+  gboolean established;
+  GString *line;
+};
+
+static guint n_engines;
+
+gboolean
+ipmi_console_engine_up(void)
+{
+  if (n_engines == 0 && ipmiconsole_engine_init(ENGINE_THREADS, 0) != 0)
+    return FALSE;
+  n_engines++;
+  return TRUE;
+}
+
+void
+ipmi_console_engine_down(void)
+{
+  g_assert(n_engines > 0);
+  /* Waits until the BMCs know that it is over. */
+  if (--n_engines == 0)
+    ipmiconsole_engine_teardown(1);
+}
+
+/* ---- What the machine says ----------------------------------------------------------------- */
+
+static void
+say_line(IpmiConsole *console)
+{
+  if (console->rest != 0)
+    g_source_remove(console->rest);
+  console->rest = 0;
+  if (console->line->len > 0)
+    ledger_line(console->item, "console", console->line->str);
+  g_string_truncate(console->line, 0);
+}
+
+static gboolean
+on_rest(gpointer data)
+{
+  IpmiConsole *console = data;
+
+  console->rest = 0;
+  say_line(console);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+take_byte(IpmiConsole *console, char byte)
+{
+  if (byte == '\n' || byte == '\r') {
+    say_line(console);
+    return;
+  }
+  /* Serial lines send NULs to pass the time. */
+  if (byte != '\0')
+    g_string_append_c(console->line, byte);
+  if (console->line->len >= LINE_MAX_BYTES)
+    say_line(console);
+}
+
+static void
+take_bytes(IpmiConsole *console, const char *bytes, gsize n)
+{
+  for (gsize i = 0; i < n; i++)
+    take_byte(console, bytes[i]);
+  if (console->line->len > 0 && console->rest == 0)
+    console->rest = g_timeout_add(REST_MS, on_rest, console);
+}
+
+/* ---- What goes wrong ----------------------------------------------------------------------- */
+
+static char *
+say_trouble(const IpmiBmc *bmc, int code)
+{
+  switch (code) {
+  case IPMICONSOLE_ERR_HOSTNAME_INVALID:
+    return ipmi_say(bmc, "is at no address that libipmiconsole takes; it knows IPv4 alone");
+  case IPMICONSOLE_ERR_IPMI_2_0_UNAVAILABLE:
+    return ipmi_say(bmc, "does not speak IPMI 2.0, without which there is no serial console");
+  case IPMICONSOLE_ERR_CIPHER_SUITE_ID_UNAVAILABLE:
+    return ipmi_say_trouble(
+        bmc, TROUBLE_REFUSED,
+        RMCPPLUS_STATUS_NO_CIPHER_SUITE_MATCH_WITH_PROPOSED_SECURITY_ALGORITHMS);
+  case IPMICONSOLE_ERR_USERNAME_INVALID:
+    return ipmi_say_trouble(bmc, TROUBLE_REFUSED, RMCPPLUS_STATUS_UNAUTHORIZED_NAME);
+  case IPMICONSOLE_ERR_PASSWORD_INVALID:
+    return ipmi_say_trouble(bmc, TROUBLE_PASSWORD, 0);
+  case IPMICONSOLE_ERR_K_G_INVALID:
+    return ipmi_say_trouble(bmc, TROUBLE_KG, 0);
+  case IPMICONSOLE_ERR_PRIVILEGE_LEVEL_INSUFFICIENT:
+    return ipmi_say_code(bmc, "the console", IPMI_COMP_CODE_INSUFFICIENT_PRIVILEGE_LEVEL);
+  case IPMICONSOLE_ERR_PRIVILEGE_LEVEL_CANNOT_BE_OBTAINED:
+    return ipmi_say_trouble(bmc, TROUBLE_LEVEL, 0);
+  case IPMICONSOLE_ERR_SOL_UNAVAILABLE:
+    return ipmi_say(bmc, "offers no serial console; enable serial over LAN on it");
+  case IPMICONSOLE_ERR_SOL_INUSE:
+  case IPMICONSOLE_ERR_SOL_STOLEN:
+    return ipmi_say(bmc, "gave the serial console to somebody else");
+  case IPMICONSOLE_ERR_SOL_REQUIRES_ENCRYPTION:
+    return ipmi_say(bmc, "gives the serial console encrypted only; set `cipher: 3`");
+  case IPMICONSOLE_ERR_SOL_REQUIRES_NO_ENCRYPTION:
+    return ipmi_say(bmc, "gives the serial console unencrypted only; set `cipher: 2`");
+  case IPMICONSOLE_ERR_CONNECTION_TIMEOUT:
+    return ipmi_say_trouble(bmc, TROUBLE_SILENT, 0);
+  case IPMICONSOLE_ERR_SESSION_TIMEOUT:
+  case IPMICONSOLE_ERR_EXCESS_RETRANSMISSIONS_SENT:
+  case IPMICONSOLE_ERR_EXCESS_ERRORS_RECEIVED:
+    return ipmi_say_trouble(bmc, TROUBLE_LOST, 0);
+  default:
+    return ipmi_say(bmc, "ended the serial console (%s)", ipmiconsole_ctx_strerror(code));
+  }
+}
+
+static void
+fail(IpmiConsole *console, char *text)
+{
+  g_autofree char *what = text;
+
+  ledger_answer(console->item, VERDICT_FAILED, "%s", what);
+}
+
+static gboolean
+on_incoming(gint fd, GIOCondition condition, gpointer data)
+{
+  IpmiConsole *console = data;
+  char bytes[4096];
+
+  (void)condition;
+  gssize n = read(fd, bytes, sizeof bytes);
+  if (n < 0 && (errno == EAGAIN || errno == EINTR))
+    return G_SOURCE_CONTINUE;
+  if (n > 0) {
+    /* The library says by a NUL of its own that the line stands. */
+    if (!console->established)
+      ledger_line(console->item, "console", "-- the console is open --");
+    console->established = TRUE;
+    take_bytes(console, bytes, (gsize)n);
+    return G_SOURCE_CONTINUE;
+  }
+  console->incoming = 0;
+  say_line(console);
+  fail(console, say_trouble(console->bmc, ipmiconsole_ctx_errnum(console->context)));
+  return G_SOURCE_REMOVE;
+}
+
+/* ---- To the BMC ---------------------------------------------------------------------------- */
+
+static int
+console_level(const IpmiBmc *bmc)
+{
+  return bmc->account.privilege == IPMI_PRIVILEGE_LEVEL_ADMIN      ? IPMICONSOLE_PRIVILEGE_ADMIN
+         : bmc->account.privilege == IPMI_PRIVILEGE_LEVEL_OPERATOR ? IPMICONSOLE_PRIVILEGE_OPERATOR
+                                                                   : IPMICONSOLE_PRIVILEGE_USER;
+}
+
+static ipmiconsole_ctx_t
+create(const IpmiBmc *bmc, const char *place)
+{
+  IpmiAccount account = bmc->account; /* the library takes no const, and copies */
+  int patience = (int)(bmc->patience / TIME_MS), retransmit = (int)(bmc->retransmit / TIME_MS);
+  struct ipmiconsole_ipmi_config ipmi = {
+      .username = account.user,
+      .password = account.password,
+      .k_g = account.has_kg ? account.kg : NULL,
+      .k_g_len = account.has_kg ? sizeof account.kg : 0,
+      .privilege_level = console_level(bmc),
+      .cipher_suite_id = (int)bmc->suites[bmc->suite],
+      .workaround_flags = account.workarounds,
+  };
+  struct ipmiconsole_protocol_config protocol = {
+      .session_timeout_len = 4 * patience, /* what it needs is a keep-alive's time and more */
+      .retransmission_timeout_len = retransmit,
+      .retransmission_backoff_count = 2,
+      .keepalive_timeout_len = patience,
+      .retransmission_keepalive_timeout_len = retransmit,
+      .acceptable_packet_errors_count = 16,
+      .maximum_retransmission_count = 16,
+  };
+  struct ipmiconsole_engine_config engine = {
+      .engine_flags = IPMICONSOLE_ENGINE_OUTPUT_ON_SOL_ESTABLISHED,
+  };
+  ipmiconsole_ctx_t context = ipmiconsole_ctx_create(place, &ipmi, &protocol, &engine);
+  explicit_bzero(&account, sizeof account);
+  return context;
+}
+
+static void
+connect_to(IpmiConsole *console, GInetSocketAddress *address)
+{
+  g_autofree char *host = g_inet_address_to_string(g_inet_socket_address_get_address(address));
+  g_autofree char *place = g_strdup_printf("%s:%u", host, g_inet_socket_address_get_port(address));
+
+  console->context = create(console->bmc, place);
+  if (console->context == NULL) {
+    fail(console, ipmi_say(console->bmc, "cannot be asked for its console: %s", g_strerror(errno)));
+    return;
+  }
+  if (ipmiconsole_engine_submit(console->context, NULL, NULL) != 0 ||
+      (console->fd = ipmiconsole_ctx_fd(console->context)) < 0) {
+    fail(console, say_trouble(console->bmc, ipmiconsole_ctx_errnum(console->context)));
+    return;
+  }
+  g_unix_set_fd_nonblocking(console->fd, TRUE, NULL);
+  console->incoming =
+      g_unix_fd_add(console->fd, G_IO_IN | G_IO_HUP | G_IO_ERR, on_incoming, console);
+}
+
+static void
+on_resolved(GObject *source, GAsyncResult *result, gpointer data)
+{
+  IpmiConsole *console = data;
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GSocketAddress) address =
+      g_socket_address_enumerator_next_finish(G_SOCKET_ADDRESS_ENUMERATOR(source), result, &error);
+
+  if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+    return; /* the console may be gone */
+  g_clear_object(&console->resolving);
+  if (address == NULL)
+    fail(console, ipmi_say_unresolved(console->bmc, error));
+  else
+    connect_to(console, G_INET_SOCKET_ADDRESS(address));
+}
+
+IpmiConsole *
+ipmi_console_open(LedgerItem *item, const IpmiBmc *bmc)
+{
+  g_autoptr(GSocketAddressEnumerator) places = g_socket_connectable_enumerate(bmc->place);
+  IpmiConsole *console = g_new0(IpmiConsole, 1);
+
+  console->item = item;
+  console->bmc = bmc;
+  console->fd = -1;
+  console->line = g_string_new(NULL);
+  console->resolving = g_cancellable_new();
+  g_socket_address_enumerator_next_async(places, console->resolving, on_resolved, console);
+  return console;
+}
+
+void
+ipmi_console_free(IpmiConsole *console)
+{
+  if (console->resolving != NULL)
+    g_cancellable_cancel(console->resolving);
+  g_clear_object(&console->resolving);
+  if (console->incoming != 0)
+    g_source_remove(console->incoming);
+  if (console->rest != 0)
+    g_source_remove(console->rest);
+  /* Its end of the socket closed, the library ends the session. */
+  if (console->fd >= 0)
+    close(console->fd);
+  if (console->context != NULL)
+    ipmiconsole_ctx_destroy(console->context);
+  g_string_free(console->line, TRUE);
+  g_free(console);
+}

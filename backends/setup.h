@@ -1,0 +1,46 @@
+/* What a real backend is made with. Each has one constructor,
+ *
+ *   Backend *NAME_new(const BackendSetup *setup, GError **error);
+ *
+ * which reads its settings and secrets (before the screen is up, so a prompt can be answered) and
+ * connects to nothing; start() does. Everything is borrowed and outlives the backend, SETUP itself
+ * but for the call.
+ */
+#ifndef PULT_BACKEND_SETUP_H
+#define PULT_BACKEND_SETUP_H
+
+#include "backends/backend.h"
+#include "backends/secret.h"
+#include "model/job.h"
+#include "model/layout_backend.h"
+
+typedef struct {
+  const char *name; /* instance, interned */
+  const Layout *layout;
+  const LayoutBackend *settings;
+  const JobSet *jobs;
+  SecretAsk ask; /* NULL: nobody is there */
+  gpointer ask_data;
+  BackendPost post;
+  gpointer post_data;
+} BackendSetup;
+
+#define BACKEND_ERROR (g_quark_from_static_string("pult-backend"))
+
+/* The secret that KEY refers to for NODE; NULL without an error when none is given. Free with
+ * secret_free(). */
+static inline char *
+setup_secret(const BackendSetup *setup, NodeId node, const char *key, GError **error)
+{
+  g_autofree char *reference = layout_setting_text(setup->layout, setup->settings, node, key);
+
+  if (reference == NULL)
+    return NULL;
+  g_autofree char *what =
+      node == NODE_NONE || g_str_equal(reference, "prompt")
+          ? g_strdup_printf("%s %s", setup->name, key)
+          : g_strdup_printf("%s %s of %s", setup->name, key, setup->layout->nodes[node].name);
+  return secret_read(reference, what, setup->ask, setup->ask_data, error);
+}
+
+#endif

@@ -1,0 +1,288 @@
+#include "core/core_private.h"
+
+#include <string.h>
+
+static void
+boot_clear(gpointer data)
+{
+  Boot *boot = data;
+  g_free(boot->seen.label);
+  g_free(boot->seen.via);
+  g_free(boot->seen.entry);
+  g_free(boot->seen.seats);
+}
+
+void
+boot_unref(Boot *boot)
+{
+  g_rc_box_release_full(boot, boot_clear);
+}
+
+Boot *
+boot_clone(Boot *boot)
+{
+  if (boot->seen.end_t >= 0)
+    return g_rc_box_acquire(boot);
+  Boot *copy = g_rc_box_dup(sizeof *boot, boot);
+  copy->seen.label = g_strdup(boot->seen.label);
+  copy->seen.via = g_strdup(boot->seen.via);
+  copy->seen.entry = g_strdup(boot->seen.entry);
+  copy->seen.seats = g_memdup2(boot->seen.seats, boot->seen.n * sizeof(BootSeat));
+  return copy;
+}
+
+static Boot *
+boot_of_serial(const CoreState *state, guint serial)
+{
+  guint low = 0, high = state->boots->len;
+  while (low < high) {
+    guint middle = low + (high - low) / 2;
+    Boot *boot = state->boots->pdata[middle];
+    if (boot->serial == serial)
+      return boot;
+    if (boot->serial < serial)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return NULL;
+}
+
+const BootRun *
+boot_find(const CoreState *state, const char *label, guint run)
+{
+  for (guint i = state->boots->len; i-- > 0;) {
+    const BootRun *seen = &((const Boot *)state->boots->pdata[i])->seen;
+    if (g_str_equal(seen->label, label) && (run == 0 || seen->run == run))
+      return seen;
+  }
+  return NULL;
+}
+
+static BootSeat *
+seat_of(const Boot *boot, NodeId node)
+{
+  return boot ? node_search(boot->seen.seats, boot->seen.n, sizeof(BootSeat), node) : NULL;
+}
+
+/* ---- Figures of a run ---------------------------------------------------------------------- */
+
+/* From the PXE menu, each seat's own; a boot that shows no TFTP starts with its kernel. */
+static gint64
+menu_t(const BootSeat *seat)
+{
+  return seat->stage_t[STAGE_TFTP] >= 0 ? seat->stage_t[STAGE_TFTP] : seat->stage_t[STAGE_KERNEL];
+}
+
+static gint64
+stage_end_t(const BootSeat *seat, Stage stage)
+{
+  for (Stage next = stage + 1; next < STAGE_N; next++)
+    if (seat->stage_t[next] >= 0)
+      return seat->stage_t[next];
+  return -1;
+}
+
+typedef struct {
+  double *values;
+  guint n;
+} Values;
+
+static void
+add_span(Values *values, gint64 from, gint64 to)
+{
+  if (from >= 0 && to >= from)
+    values->values[values->n++] = (double)(to - from) / (double)TIME_SECOND;
+}
+
+static void
+say_values(CoreState *state, const BootRun *run, const char *name, Values *values)
+{
+  if (values->n)
+    figure_values(state, run->label, name, "s", values->values, values->n,
+                  "mean median min max p90");
+  values->n = 0;
+}
+
+static void
+say_figures(CoreState *state, const BootRun *run)
+{
+  g_autofree double *buffer = g_new(double, run->n);
+  Values values = {.values = buffer};
+  for (int what = 0; what < 3; what++) {
+    static const char *const names[] = {"boot", "menu", "power"};
+    for (guint i = 0; i < run->n; i++) {
+      const BootSeat *seat = &run->seats[i];
+      gint64 from = what == 0   ? menu_t(seat)
+                    : what == 1 ? seat->stage_t[STAGE_KERNEL]
+                                : seat->power_t;
+      if (seat->outcome == SEAT_OK)
+        add_span(&values, from, seat->stage_t[STAGE_LOGIN]);
+    }
+    say_values(state, run, names[what], &values);
+  }
+  for (Stage stage = STAGE_FIRMWARE; stage < STAGE_LOGIN; stage++) {
+    g_autofree char *name = g_strconcat("stage.", stage_name(stage), NULL);
+    for (guint i = 0; i < run->n; i++)
+      add_span(&values, run->seats[i].stage_t[stage], stage_end_t(&run->seats[i], stage));
+    say_values(state, run, name, &values);
+  }
+  figure_one(state, run->label, "ok", "", run->n_ok, run->n);
+  figure_one(state, run->label, "failed", "", run->n_failed, run->n);
+}
+
+/* ---- Seats --------------------------------------------------------------------------------- */
+
+static void
+end_seat(CoreState *state, Boot *boot, BootSeat *seat, SeatOutcome outcome, Stage stage)
+{
+  BootRun *run = &boot->seen;
+  seat->outcome = outcome;
+  seat->end_t = state->now;
+  if (outcome == SEAT_OK)
+    run->n_ok++;
+  else
+    run->n_failed++;
+  seat->failed_stage = outcome == SEAT_OK ? STAGE_NONE : stage;
+  if (state->nodes[seat->node].boot == boot->serial)
+    state->nodes[seat->node].boot = 0;
+  core_touch(state);
+  if (run->n_ok + run->n_failed < run->n)
+    return;
+  run->end_t = state->now;
+  if (*run->label)
+    say_figures(state, run);
+}
+
+/* The seat of a node that is booting in some run; NULL. */
+static BootSeat *
+running_seat(const CoreState *state, NodeId id, Boot **boot)
+{
+  guint serial = state->nodes[id].boot;
+  if (!serial)
+    return NULL;
+  *boot = boot_of_serial(state, serial);
+  g_assert(*boot);
+  return &(*boot)->seen.seats[state->nodes[id].boot_seat];
+}
+
+static void
+forget_times(BootSeat *seat)
+{
+  seat->power_t = -1;
+  for (int stage = 0; stage < STAGE_N; stage++)
+    seat->stage_t[stage] = -1;
+}
+
+static void
+keep_few(CoreState *state)
+{
+  if (state->boots->len < RUNS_MAX)
+    return;
+  for (guint i = 0; i < state->boots->len; i++) {
+    if (((const Boot *)state->boots->pdata[i])->seen.end_t >= 0) {
+      g_ptr_array_remove_index(state->boots, i);
+      return;
+    }
+  }
+}
+
+/* A seat boots in one run: what an earlier one still waited for there will not come. */
+static void
+leave_earlier(CoreState *state, NodeId id)
+{
+  Boot *earlier;
+  BootSeat *seat = running_seat(state, id, &earlier);
+  if (seat)
+    end_seat(state, earlier, seat, SEAT_FAILED, state->nodes[id].seen.stage);
+}
+
+guint
+boot_begin(CoreState *state, const Command *command, const PowerTask *power)
+{
+  keep_few(state);
+  const char *label = command->label ? command->label : "";
+  const BootRun *before = *label ? boot_find(state, label, 0) : NULL;
+  Boot *boot = g_rc_box_new0(Boot);
+  BootRun *run = &boot->seen;
+  boot->serial = ++state->last_serial;
+  run->label = g_strdup(label);
+  run->via = g_strdup(power->via);
+  run->entry = g_strdup(power->entry);
+  run->run = before ? before->run + 1 : 1;
+  run->start_t = state->now;
+  run->end_t = -1;
+  run->n = power->n;
+  run->seats = g_new0(BootSeat, run->n);
+  for (guint i = 0; i < run->n; i++) {
+    run->seats[i].node = power->seats[i].node;
+    run->seats[i].end_t = -1;
+    forget_times(&run->seats[i]);
+    leave_earlier(state, run->seats[i].node);
+  }
+  g_ptr_array_add(state->boots, boot);
+  return boot->serial;
+}
+
+void
+boot_seat_sent(CoreState *state, guint serial, NodeId id)
+{
+  Boot *boot = boot_of_serial(state, serial);
+  BootSeat *seat = seat_of(boot, id);
+  if (!seat || seat->outcome != SEAT_WAITING)
+    return;
+  seat->outcome = SEAT_RUNNING;
+  state->nodes[id].boot = serial;
+  state->nodes[id].boot_seat = (guint)(seat - boot->seen.seats);
+  node_expect_stage(state, id);
+}
+
+void
+boot_seat_refused(CoreState *state, guint serial, NodeId id)
+{
+  Boot *boot = boot_of_serial(state, serial);
+  BootSeat *seat = seat_of(boot, id);
+  if (!seat || seat->outcome == SEAT_OK || seat->outcome == SEAT_FAILED)
+    return;
+  node_expect_nothing(state, id);
+  end_seat(state, boot, seat, SEAT_FAILED, STAGE_NONE);
+}
+
+void
+boot_seat_again(CoreState *state, NodeId id)
+{
+  Boot *boot;
+  BootSeat *seat = running_seat(state, id, &boot);
+  if (seat)
+    forget_times(seat);
+}
+
+void
+boot_seat_on(CoreState *state, NodeId id)
+{
+  Boot *boot;
+  BootSeat *seat = running_seat(state, id, &boot);
+  if (seat)
+    seat->power_t = state->now;
+}
+
+void
+boot_seat_stage(CoreState *state, NodeId id, Stage stage)
+{
+  Boot *boot;
+  BootSeat *seat = running_seat(state, id, &boot);
+  if (!seat)
+    return;
+  seat->stage_t[stage] = state->now;
+  if (stage == STAGE_LOGIN)
+    end_seat(state, boot, seat, SEAT_OK, STAGE_NONE);
+}
+
+void
+boot_seat_failed(CoreState *state, NodeId id, Stage stage)
+{
+  Boot *boot;
+  BootSeat *seat = running_seat(state, id, &boot);
+  if (seat)
+    end_seat(state, boot, seat, SEAT_FAILED, stage);
+}

@@ -1,0 +1,74 @@
+/* Serial consoles, opened and closed by command: what they say stands in the log. */
+#include "core/core_private.h"
+
+/* The request that watches NODE's console; 0: none does. */
+static guint32
+watching(const CoreState *state, NodeId node)
+{
+  for (guint i = 0; i < state->requests->len; i++) {
+    const Request *request = state->requests->pdata[i];
+    if (request->owner == OWNER_CONSOLE && request->nodes[0] == node)
+      return request->id;
+  }
+  return 0;
+}
+
+/* One request a node, so that each can be ended alone. */
+static void
+open_console(CoreState *state, const CommandEvent *event, NodeId node)
+{
+  Argument what = {"what", "console"};
+  RequestSpec spec = {.cmd = event->cmd,
+                      .owner = OWNER_CONSOLE,
+                      .operation = OP_WATCH,
+                      .role = ROLE_CONSOLE,
+                      .arguments = &what,
+                      .n_arguments = 1,
+                      .deadline = TIME_NEVER};
+  requests_send(state, &spec, &node, 1);
+}
+
+static void
+close_console(CoreState *state, guint32 request)
+{
+  Event event = {.kind = EVENT_CANCEL, .cancel = {.request = request}};
+  core_emit(state, &event);
+}
+
+static void
+say_without(CoreState *state, const GArray *without)
+{
+  g_autofree char *names =
+      core_fold(state, (const NodeId *)(gconstpointer)without->data, without->len);
+  core_note(state, SEVERITY_WARNING, NODE_NONE, "no console backend: %s", names);
+}
+
+/* It is done when the requests are out. How they fare shows in the log. */
+void
+console_start(CoreState *state, const CommandEvent *event, const Command *command)
+{
+  g_autoptr(GError) error = NULL;
+  g_autoptr(GArray) nodes = resolve_set(state, command->set, TRUE, &error);
+  if (!nodes) {
+    core_note(state, SEVERITY_ERROR, NODE_NONE, "%s", error->message);
+    core_done(state, event->cmd, event->text, VERDICT_FAILED);
+    return;
+  }
+  g_autoptr(GArray) without = g_array_new(FALSE, FALSE, sizeof(NodeId));
+  Tally tally = {0};
+  for (guint i = 0; i < nodes->len; i++) {
+    NodeId node = g_array_index(nodes, NodeId, i);
+    guint32 request = watching(state, node);
+    gboolean can = state->map->backend[ROLE_CONSOLE][node] >= 0;
+    tally_add(&tally, can ? VERDICT_OK : VERDICT_UNSUPPORTED);
+    if (!can)
+      g_array_append_val(without, node);
+    else if (command->console_off && request)
+      close_console(state, request);
+    else if (!command->console_off && !request)
+      open_console(state, event, node);
+  }
+  if (without->len)
+    say_without(state, without);
+  core_done(state, event->cmd, event->text, tally_verdict(&tally));
+}

@@ -1,0 +1,266 @@
+#include "core/core_private.h"
+
+#include <string.h>
+
+void
+node_clear(Node *node)
+{
+  g_free(node->seen.fault);
+  g_free(node->seen.reserved);
+  for (guint i = 0; i < node->n_properties; i++) {
+    g_free(node->properties[i].fact);
+    g_free(node->properties[i].value);
+  }
+  g_free(node->properties);
+}
+
+void
+node_set_fault(CoreState *state, NodeId id, FaultKind kind, const char *text)
+{
+  Node *node = &state->nodes[id];
+  if (kind < node->fault)
+    return;
+  g_free(node->seen.fault);
+  node->seen.fault = core_bounded(text);
+  node->seen.fault_t = state->now;
+  node->fault = kind;
+  core_touch(state);
+}
+
+void
+node_clear_fault(CoreState *state, NodeId id, FaultKind kind)
+{
+  Node *node = &state->nodes[id];
+  if (node->fault != kind || kind == FAULT_NONE)
+    return;
+  g_clear_pointer(&node->seen.fault, g_free);
+  node->seen.fault_t = -1;
+  node->fault = FAULT_NONE;
+}
+
+/* ---- Deadlines of stages ------------------------------------------------------------------- */
+
+static gint64
+stage_time(const CoreState *state, Stage stage)
+{
+  g_assert(stage < STAGE_LOGIN);
+  return state->layout->deadline[DEADLINE_FIRMWARE + (stage > STAGE_FIRMWARE ? stage - 1 : 0)];
+}
+
+static gint64
+stage_start(const Node *node)
+{
+  return node->seen.stage == STAGE_NONE ? node->begun_t : node->seen.stage_t[node->seen.stage];
+}
+
+void
+node_expect_stage(CoreState *state, NodeId id)
+{
+  Node *node = &state->nodes[id];
+  node->begun_t = state->now;
+  limit_set(state, id, state->now + stage_time(state, STAGE_NONE));
+}
+
+void
+node_expect_nothing(CoreState *state, NodeId id)
+{
+  if (state->nodes[id].seen.stage == STAGE_NONE)
+    limit_set(state, id, TIME_NEVER);
+}
+
+char *
+node_overdue_text(const CoreState *state, NodeId id)
+{
+  const Node *node = &state->nodes[id];
+  Stage stage = node->seen.stage;
+  gint64 spent = state->now - stage_start(node);
+  g_autofree char *limit = core_seconds(stage_time(state, stage));
+  g_autofree char *time = core_seconds(spent - spent % TIME_SECOND);
+  const char *what = stage != STAGE_NONE             ? stage_name(stage)
+                     : node->seen.power == POWER_OFF ? "off"
+                                                     : "shows no stage";
+  return g_strdup_printf("%s %s for %s (limit %s)", state->layout->nodes[id].name, what, time,
+                         limit);
+}
+
+static void
+overdue(CoreState *state, NodeId id)
+{
+  Stage stage = state->nodes[id].seen.stage;
+  limit_set(state, id, TIME_NEVER);
+  g_autofree char *text = node_overdue_text(state, id);
+  node_set_fault(state, id, FAULT_STAGE, text);
+  core_note(state, SEVERITY_ERROR, id, "%s", text);
+  boot_seat_failed(state, id, stage);
+}
+
+void
+nodes_wake(CoreState *state)
+{
+  while (limits_due(state) <= state->now)
+    overdue(state, state->limits[0]);
+}
+
+/* ---- Boots --------------------------------------------------------------------------------- */
+
+static void
+forget_stages(CoreState *state, NodeId id)
+{
+  Node *node = &state->nodes[id];
+  node->seen.stage = STAGE_NONE;
+  for (int stage = 0; stage < STAGE_N; stage++)
+    node->seen.stage_t[stage] = -1;
+  node->begun_t = -1;
+  limit_set(state, id, TIME_NEVER);
+}
+
+/* A boot begins now, whatever was before. */
+static void
+begin_boot(CoreState *state, NodeId id)
+{
+  Node *node = &state->nodes[id];
+  forget_stages(state, id);
+  node_clear_fault(state, id, FAULT_STAGE);
+  node_clear_fault(state, id, FAULT_LOAD);
+  node->seen.booting = TRUE;
+  node->begun_t = state->now;
+  boot_seat_again(state, id);
+  if (node->boot)
+    node_expect_stage(state, id);
+}
+
+void
+node_restart(CoreState *state, NodeId id, gint64 since)
+{
+  const NodeState *seen = &state->nodes[id].seen;
+  /* Its first stage may be seen before the answer to the reset comes. */
+  if (seen->stage != STAGE_NONE && seen->stage_t[seen->stage] >= since)
+    return;
+  begin_boot(state, id);
+  core_touch(state);
+}
+
+static void
+see_stage(CoreState *state, NodeId id, Stage stage)
+{
+  Node *node = &state->nodes[id];
+  if (stage == node->seen.stage)
+    return;
+  if (stage < node->seen.stage) {
+    if (!node->actor)
+      core_note(state, SEVERITY_WARNING, id, "%s began to boot again: %s after %s",
+                state->layout->nodes[id].name, stage_name(stage), stage_name(node->seen.stage));
+    begin_boot(state, id);
+  }
+  node_clear_fault(state, id, FAULT_STAGE);
+  node_clear_fault(state, id, FAULT_POWER);
+  if (node->begun_t < 0)
+    node->begun_t = state->now;
+  node->seen.stage = stage;
+  node->seen.stage_t[stage] = state->now;
+  node->seen.booting = stage != STAGE_LOGIN;
+  limit_set(state, id, stage == STAGE_LOGIN ? TIME_NEVER : state->now + stage_time(state, stage));
+  boot_seat_stage(state, id, stage);
+  core_touch(state);
+}
+
+/* ---- Power --------------------------------------------------------------------------------- */
+
+static void
+power_changed(CoreState *state, NodeId id, PowerState power)
+{
+  Node *node = &state->nodes[id];
+  PowerState before = node->seen.power;
+  node->seen.power = power;
+  node_clear_fault(state, id, power == POWER_UNKNOWN ? FAULT_NONE : FAULT_POWER);
+  core_touch(state);
+  if (power == POWER_ON) {
+    /* From unknown it may have been on all the time, unless a command has just told it to. */
+    if (before == POWER_OFF || node->boot)
+      begin_boot(state, id);
+  } else if (power == POWER_OFF) {
+    if (before == POWER_ON) /* whoever sat there has left it, however */
+      property_free(state, id);
+    forget_stages(state, id);
+    node_clear_fault(state, id, FAULT_STAGE);
+    node->seen.booting = FALSE;
+    if (node->boot) {
+      boot_seat_again(state, id);
+      node_expect_stage(state, id);
+    }
+  }
+  if (power == POWER_ON)
+    boot_seat_on(state, id);
+}
+
+static const char *
+seen_by(CoreState *state, const char *before, const char *source)
+{
+  return before && g_str_equal(before, source) ? before : core_source(state, source);
+}
+
+static void
+see_power(CoreState *state, const ObserveEvent *observe)
+{
+  Node *node = &state->nodes[observe->node];
+  PowerState power = g_str_equal(observe->value, "on")    ? POWER_ON
+                     : g_str_equal(observe->value, "off") ? POWER_OFF
+                                                          : POWER_UNKNOWN;
+  node->seen.power_t = state->now;
+  node->seen.power_source = seen_by(state, node->seen.power_source, observe->source);
+  if (power != node->seen.power)
+    power_changed(state, observe->node, power);
+}
+
+void
+node_power_unknown(CoreState *state, NodeId id)
+{
+  if (state->nodes[id].seen.power != POWER_UNKNOWN)
+    power_changed(state, id, POWER_UNKNOWN);
+}
+
+static void
+see_some_stage(CoreState *state, const ObserveEvent *observe)
+{
+  Node *node = &state->nodes[observe->node];
+  int stage = stage_parse(observe->value);
+  if (stage < 0) {
+    log_add(state, SEVERITY_INFO, observe->node, observe->source, observe->value);
+    return;
+  }
+  /* What boots is on: where nothing tells its power, or someone pressed its button. */
+  if (node->seen.power != POWER_ON) {
+    node->seen.power_t = state->now;
+    node->seen.power_source = core_source(state, observe->source);
+    power_changed(state, observe->node, POWER_ON);
+  }
+  see_stage(state, observe->node, (Stage)stage);
+}
+
+/* A property as well: `set` and `get` know it in a lab that can be told. */
+static void
+see_usage(CoreState *state, const ObserveEvent *observe)
+{
+  NodeState *seen = &state->nodes[observe->node].seen;
+  seen->in_use = g_str_equal(observe->value, "in use");
+  seen->usage_t = state->now;
+  seen->usage_source = seen_by(state, seen->usage_source, observe->source);
+  property_observe(state, observe);
+}
+
+void
+node_observe(CoreState *state, const ObserveEvent *observe)
+{
+  if (observe->node >= state->layout->n_nodes)
+    return;
+  if (g_str_equal(observe->fact, "power"))
+    see_power(state, observe);
+  else if (g_str_equal(observe->fact, "stage"))
+    see_some_stage(state, observe);
+  else if (g_str_equal(observe->fact, "reserved"))
+    reserve_observe(state, observe);
+  else if (g_str_equal(observe->fact, "usage"))
+    see_usage(state, observe);
+  else
+    property_observe(state, observe);
+}

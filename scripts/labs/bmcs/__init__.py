@@ -1,0 +1,1 @@
+"""What bmclab is made of."""

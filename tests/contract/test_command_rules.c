@@ -1,0 +1,251 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <glib/gstdio.h>
+
+#include "backends/command.h"
+#include "tests/contract/backend_check.h"
+
+/* An outlet a node, each with a fault of its own; its state is a file. What it was told stands in
+ * its log. The secret is its first line of input. */
+static const char outlet[] =
+    "#!/bin/sh\n"
+    "dir=$1 op=$2 node=$3\n"
+    "read -r secret || secret=none\n"
+    "[ \"$secret\" = 'open sesame' ] || { echo 'bad password'; exit 0; }\n"
+    "echo \"$op\" >>\"$dir/$node.log\"\n"
+    "case $node in\n"
+    "slow) sleep 0.3 ;;\n"
+    "dead) trap '' TERM; sleep 60 ;;\n"
+    "fails) echo 'no such outlet'; exit 3 ;;\n"
+    "refuses) echo 'permission denied'; exit 0 ;;\n"
+    "dumb) echo 'good morning'; exit 0 ;;\n"
+    "both) printf 'power on\\npower off\\n'; exit 0 ;;\n"
+    "holds) sleep 3 & ;;\n"
+    "loud) head -c 3000000 /dev/zero | tr '\\0' '\\033' ;;\n"
+    "esac\n"
+    "case $op in\n"
+    "status) echo \"power $(cat \"$dir/$node\" 2>/dev/null || echo off)\" ;;\n"
+    "on|off) echo $op >\"$dir/$node\"; echo 'done.' ;;\n"
+    "*) echo 'done.' ;;\n"
+    "esac\n";
+
+static const char names[] = "fine slow dead fails refuses dumb both holds loud bare missing";
+
+typedef struct {
+  char *dir;
+  Layout *layout;
+  JobSet *jobs;
+  BackendCheck *check;
+} Lab;
+
+static char *
+lab_text(const char *dir)
+{
+  GString *text = g_string_new("lab: t\ndefaults: {power: pdu}\nswitches: {sw1: {}}\nclients:\n");
+  g_auto(GStrv) nodes = g_strsplit(names, " ", -1);
+
+  for (guint i = 0; nodes[i] != NULL; i++)
+    g_string_append_printf(text, "  %s: {switch: sw1, speed: 1 Gbit/s}\n", nodes[i]);
+  g_string_append_printf(
+      text,
+      "backends:\n"
+      "  pdu:\n"
+      "    type: command\n"
+      "    secret: file:%s/secret\n"
+      "    address: %s\n"
+      "    status: {run: [%s/outlet, \"{address}\", status, \"{node}\"], on: power on, off: power "
+      "off}\n"
+      "    on: {run: [%s/outlet, \"{address}\", on, \"{node}\"]}\n"
+      "    off: {run: [%s/outlet, \"{address}\", off, \"{node}\"]}\n"
+      "    reset: {run: [%s/outlet, \"{address}\", reset, \"{node}\"]}\n"
+      "    boot-device: {run: [%s/outlet, \"{address}\", \"boot-{device}\", \"{node}\"]}\n"
+      "    ok: done\\.\n"
+      "    fails: permission denied|bad password\n"
+      "    workers: 4\n"
+      "    nodes: {missing: {on: {run: [%s/nowhere]}}}\n",
+      dir, dir, dir, dir, dir, dir, dir, dir);
+  return g_string_free(text, FALSE);
+}
+
+static void
+write_file(const char *dir, const char *name, const char *text, int mode)
+{
+  g_autofree char *path = g_build_filename(dir, name, NULL);
+
+  assert_true(g_file_set_contents(path, text, -1, NULL));
+  assert_int_equal(g_chmod(path, mode), 0);
+}
+
+static int
+set_up(void **state)
+{
+  Lab *lab = g_new0(Lab, 1);
+  GError *error = NULL;
+
+  lab->dir = g_dir_make_tmp("pult-outlets-XXXXXX", NULL);
+  assert_non_null(lab->dir);
+  write_file(lab->dir, "outlet", outlet, 0700);
+  write_file(lab->dir, "secret", "open sesame\n", 0600);
+  g_autofree char *text = lab_text(lab->dir);
+  lab->layout = layout_parse("t", text, strlen(text), &error);
+  if (lab->layout == NULL)
+    fail_msg("%s", error->message);
+  lab->jobs = job_set_new();
+  lab->check = backend_check_new(lab->layout, NULL, NULL);
+  BackendSetup setup = {.name = g_intern_string("pdu"),
+                        .layout = lab->layout,
+                        .settings = layout_backend(lab->layout, "pdu"),
+                        .jobs = lab->jobs,
+                        .post = backend_check_post,
+                        .post_data = lab->check};
+  Backend *backend = command_backend_new(&setup, &error);
+  if (backend == NULL)
+    fail_msg("%s", error->message);
+  backend_check_start(lab->check, backend);
+  *state = lab;
+  return 0;
+}
+
+static int
+tear_down(void **state)
+{
+  Lab *lab = *state;
+  g_autoptr(GDir) dir = g_dir_open(lab->dir, 0, NULL);
+  const char *name;
+
+  backend_check_free(lab->check);
+  /* Programs told to end are let go by the main loop. */
+  gint64 until = g_get_monotonic_time() + 100000;
+  while (g_get_monotonic_time() < until)
+    if (!g_main_context_iteration(NULL, FALSE))
+      g_usleep(1000);
+  job_set_free(lab->jobs);
+  layout_free(lab->layout);
+  while ((name = g_dir_read_name(dir)) != NULL) {
+    g_autofree char *path = g_build_filename(lab->dir, name, NULL);
+    g_unlink(path);
+  }
+  g_rmdir(lab->dir);
+  g_free(lab->dir);
+  g_free(lab);
+  return 0;
+}
+
+static Verdict
+ask(const Lab *lab, Operation operation, const char *name, const char **text)
+{
+  NodeId node = layout_find(lab->layout, name);
+  const char *device[] = {"device", "pxe", NULL};
+  guint32 request = backend_check_submit(lab->check, operation, &node, 1, 20 * TIME_SECOND,
+                                         operation == OP_BOOT_DEVICE ? device : NULL);
+
+  assert_true(
+      backend_check_finish(lab->check, request, backend_check_now(lab->check) + 25 * TIME_SECOND));
+  *text = backend_check_text(lab->check, request, node);
+  if (backend_check_violation(lab->check) != NULL)
+    fail_msg("%s", backend_check_violation(lab->check));
+  return (Verdict)backend_check_verdict(lab->check, request, node);
+}
+
+static void
+expect(const Lab *lab, Operation operation, const char *name, Verdict verdict, const char *said)
+{
+  const char *text;
+  Verdict found = ask(lab, operation, name, &text);
+
+  if (found != verdict || strcmp(text, said) != 0)
+    fail_msg("%s of %s: %s, \"%s\"", operation_name(operation), name, verdict_name(found), text);
+}
+
+static void
+test_each(void **state)
+{
+  const Lab *lab = *state;
+
+  expect(lab, OP_STATUS, "fine", VERDICT_OK, "");
+  expect(lab, OP_ON, "fine", VERDICT_OK, "");
+  expect(lab, OP_BOOT_DEVICE, "fine", VERDICT_OK, "");
+  expect(lab, OP_RESET, "slow", VERDICT_OK, "");
+  expect(lab, OP_ON, "fails", VERDICT_FAILED,
+         "fails: its command ended with status 3: no such outlet");
+  expect(lab, OP_OFF, "refuses", VERDICT_FAILED, "refuses: pdu refused: permission denied");
+  expect(lab, OP_STATUS, "dumb", VERDICT_UNKNOWN,
+         "dumb: its status says neither on nor off: good morning");
+  expect(lab, OP_ON, "dumb", VERDICT_FAILED,
+         "dumb: its command did not say that it went well: good morning");
+  expect(lab, OP_STATUS, "both", VERDICT_UNKNOWN,
+         "both: its status says both on and off: power off");
+  expect(lab, OP_STATUS, "holds", VERDICT_OK, "");
+  g_autofree char *missing = g_strdup_printf("missing: cannot run %s/nowhere: Failed to execute "
+                                             "child process \342\200\234%s/nowhere\342\200\235 (No "
+                                             "such file or directory)",
+                                             lab->dir, lab->dir);
+  expect(lab, OP_ON, "missing", VERDICT_FAILED, missing);
+}
+
+/* Three million escapes: some of them are shown, as text. */
+static void
+test_loud(void **state)
+{
+  const Lab *lab = *state;
+  const char *text;
+
+  assert_int_equal(ask(lab, OP_STATUS, "loud", &text), VERDICT_UNKNOWN);
+  assert_true(g_str_has_prefix(text, "loud: its status says neither on nor off: \\x1b\\x1b"));
+  assert_true(strlen(text) < 500);
+}
+
+/* Those that answer do so while one hangs, and at its deadline it is told what may be. */
+static void
+test_dead(void **state)
+{
+  const Lab *lab = *state;
+  NodeId nodes[] = {layout_find(lab->layout, "dead"), layout_find(lab->layout, "fine"),
+                    layout_find(lab->layout, "slow")};
+  guint32 on = backend_check_submit(lab->check, OP_ON, nodes, 3, 2 * TIME_SECOND, NULL);
+
+  assert_true(backend_check_finish(lab->check, on, 10 * TIME_SECOND));
+  assert_int_equal(backend_check_verdict(lab->check, on, nodes[0]), VERDICT_UNKNOWN);
+  assert_int_equal(backend_check_verdict(lab->check, on, nodes[1]), VERDICT_OK);
+  assert_int_equal(backend_check_verdict(lab->check, on, nodes[2]), VERDICT_OK);
+  guint32 status = backend_check_submit(lab->check, OP_STATUS, nodes, 1, TIME_SECOND / 2, NULL);
+  assert_true(backend_check_finish(lab->check, status, 20 * TIME_SECOND));
+  assert_int_equal(backend_check_verdict(lab->check, status, nodes[0]), VERDICT_TIMEOUT);
+  assert_null(backend_check_violation(lab->check));
+}
+
+static void
+test_walk(void **state)
+{
+  const Lab *lab = *state;
+  static const char *const hard[] = {"how", "hard", NULL}, *const pxe[] = {"device", "pxe", NULL};
+  static const CheckAsk asks[] = {{OP_STATUS, 6, NULL, NULL},     {OP_ON, 4, NULL, NULL},
+                                  {OP_OFF, 4, hard, NULL},        {OP_RESET, 2, NULL, NULL},
+                                  {OP_BOOT_DEVICE, 1, pxe, NULL}, {OP_KEYS, 3, NULL, NULL},
+                                  {OP_STATUS, 0, NULL, NULL}};
+  CheckWalk walk = {asks, lab->layout->clients, lab->layout->n_clients, 60, TIME_SECOND / 4};
+
+  backend_check_walk(lab->check, &walk, 1);
+  if (backend_check_violation(lab->check) != NULL)
+    fail_msg("%s", backend_check_violation(lab->check));
+  assert_true(backend_check_count(lab->check, VERDICT_OK) > 0);
+  assert_true(backend_check_count(lab->check, VERDICT_UNSUPPORTED) > 0);
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(test_each, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_loud, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_dead, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_walk, set_up, tear_down),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

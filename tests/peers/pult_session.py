@@ -1,0 +1,111 @@
+"""A run of pult on real backends, as its transcript tells it."""
+
+import contextlib
+import datetime
+import fcntl
+import json
+import os
+import pty
+import re
+import select
+import struct
+import termios
+import time
+
+from bmc_lab import PULT, run
+
+CALLS = {"on": "set power 1", "off": "set power 0", "reset": "set reset 1",
+         "soft": "set shutdown 1", "pxe": "set boot pxe", "disk": "set boot default"}
+
+
+class Session:
+    """A run of pult, and its transcript."""
+
+    def __init__(self, words, layout, limit=170):
+        path = os.path.join(os.environ["TMPDIR"], "session.jsonl")
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+        self.end = run(PULT, *words, "--layout", layout, "--record", path, limit=limit)
+        with open(path, encoding="utf-8") as file:
+            self.text = file.read()
+        lines = [json.loads(line) for line in self.text.splitlines()]
+        began = datetime.datetime.fromisoformat(lines[1]["session"]["started"].replace("Z", "+00:00"))
+        self.began = int(began.timestamp() * 1e6) * 1000
+        self.events = lines[2:]
+        self.requests = {event["id"]: event for event in self.events if event["kind"] == "request"}
+
+    def of(self, kind):
+        return [event for event in self.events if event["kind"] == kind]
+
+    def results(self, command):
+        """[(operation, node, verdict, text, seconds since the command)] of a command, by number."""
+        since = next(e["t"] for e in self.of("command") if e["cmd"] == command)
+        return [(self.operation(event["req"]), event["node"], event["verdict"],
+                 event.get("text", ""), (event["t"] - since) / 1e9)
+                for event in self.of("result") if self.requests[event["req"]]["cmd"] == command]
+
+    def operation(self, request):
+        made = self.requests[request]
+        if made["op"] == "boot-device":
+            return made["args"]["device"]
+        return "soft" if made["args"].get("how") == "soft" else made["op"]
+
+    def done(self):
+        return [event["verdict"] for event in self.of("done")]
+
+
+def do(layout, *commands, options=("--yes",)):
+    return Session(["do", "; ".join(commands), *options], layout)
+
+
+class Desk:
+    """The console in a terminal of its own, 132 by 43."""
+
+    def __init__(self, layout, home):
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.environ.update(TERM="xterm-256color", LANG="C.UTF-8", LC_ALL="C.UTF-8",
+                              XDG_STATE_HOME=home, XDG_CONFIG_HOME=home)
+            # Until it has its size.
+            while struct.unpack("HHHH", fcntl.ioctl(0, termios.TIOCGWINSZ, bytes(8)))[0] != 43:
+                time.sleep(0.01)
+            os.execvp(PULT, [PULT, "--layout", layout])
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 43, 132, 0, 0))
+        self.until("F1")
+
+    def read(self, seconds):
+        return os.read(self.fd, 65536) if select.select([self.fd], [], [], seconds)[0] else b""
+
+    def quiet(self, seconds):
+        """Reads until nothing has come for SECONDS."""
+        while self.read(seconds):
+            pass
+
+    def until(self, wanted, seconds=30):
+        end, seen = time.monotonic() + seconds, b""
+        while wanted.encode() not in seen:
+            assert time.monotonic() < end, f"the console does not show {wanted!r}: {seen[-500:]!r}"
+            seen += re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]|\x1b[()][0-9A-Za-z]", b"", self.read(0.2))
+
+    def press(self, keys):
+        os.write(self.fd, keys.encode())
+
+    def command(self, line, seats):
+        """Types LINE, and when the plan asks for it the number of SEATS."""
+        self.press(f":{line}\r")
+        self.until("to go on")
+        self.press(f"{seats}\r")
+
+    def close(self):
+        os.kill(self.pid, 15)
+        while self.pid not in os.waitpid(self.pid, os.WNOHANG):
+            try:
+                self.read(0.05)
+            except OSError:
+                time.sleep(0.01)
+        os.close(self.fd)
+
+
+def without_ipmi():
+    """Why pult cannot speak IPMI; None if it can."""
+    return None if " ipmi" in run(PULT, "--version").stdout else "pult was built without libfreeipmi"

@@ -1,0 +1,84 @@
+#include "session/variants.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static void
+mark(Variants *variants, const char *text)
+{
+  Event event = {.kind = EVENT_COMMAND, .command = {1, text, text, -1}};
+  variants_add(variants, &event);
+}
+
+static void
+expect(Variants *variants, const char *text, gboolean held, double value)
+{
+  Event event = {.kind = EVENT_EXPECT, .expect = {text, held, value}};
+  variants_add(variants, &event);
+}
+
+static char *
+printed(const Variants *variants)
+{
+  char *text = NULL;
+  size_t length;
+  FILE *out = open_memstream(&text, &length);
+  variants_print(variants, out);
+  fclose(out);
+  return text;
+}
+
+static void
+test_side_by_side(void **state)
+{
+  (void)state;
+  g_autoptr(Variants) variants = variants_new();
+  mark(variants, "mark \"room A: peak\"");
+  expect(variants, "expect a_out_H4.bond.tx.peak within 270 MiB/s +-8%", TRUE, 267 * 8 * 1048576.0);
+  mark(variants, "mark \"16 clients: mean\"");
+  expect(variants, "try expect b_H4.boot.mean within 22 s +-8%", TRUE, 22);
+  assert_false(variants_has_table(variants));
+  expect(variants, "try expect a_out_H1.bond.tx.peak within 270 MiB/s +-8%", FALSE,
+         357 * 8 * 1048576.0);
+  expect(variants, "expect c_H1.ok >= 17", TRUE, 17); /* no mark: named by its figure */
+  expect(variants, "expect b_H1.boot.mean within 22 s +-8%", FALSE, NAN);
+  expect(variants, "expect plain.boot.mean within 22 s +-8%", TRUE, 22); /* no variant */
+  assert_true(variants_has_table(variants));
+  g_autofree char *text = printed(variants);
+  assert_string_equal(
+      text, "expected                                        H4       H1\n"
+            "room A: peak                    270 MiB/s  267  -1%   357 +32%!\n"
+            "16 clients: mean                     22 s 22.0  +0%      none X\n"
+            "c.ok                                   17              17  +0%\n"
+            "% difference; ! known mismatch, only compared; X expected to hold and did not\n");
+}
+
+static void
+test_bounded(void **state)
+{
+  (void)state;
+  g_autoptr(Variants) variants = variants_new();
+  for (int i = 0; i < 20; i++) {
+    g_autofree char *text = g_strdup_printf("expect a_v%d.ok >= 1", i);
+    expect(variants, text, TRUE, 1);
+  }
+  g_autofree char *text = printed(variants);
+  assert_non_null(g_strstr_len(text, -1, "v7"));
+  assert_null(g_strstr_len(text, -1, "v8"));
+}
+
+int
+main(void)
+{
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_side_by_side),
+      cmocka_unit_test(test_bounded),
+  };
+  return cmocka_run_group_tests_name("variants", tests, NULL, NULL);
+}
