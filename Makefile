@@ -19,7 +19,7 @@ BASHDIR  = $(PREFIX)/share/bash-completion/completions
 PACKAGES := glib-2.0 gio-2.0 ncursesw yaml-0.1 jansson libpcre2-8
 
 # A backend whose library is not here is left out. `ssh: libssh` is backends/ssh/, and HAVE_SSH.
-BACKEND_LIBS  := ssh:libssh ipmi:libfreeipmi,libipmiconsole
+BACKEND_LIBS  := ssh:libssh ipmi:libfreeipmi,libipmiconsole snmp:netsnmp
 backend_there  = $(shell pkg-config --exists $(subst $(comma), ,$(lastword $(subst :, ,$(1)))) && echo $(1))
 BACKENDS_HAVE := $(foreach b,$(BACKEND_LIBS),$(call backend_there,$(b)))
 BACKENDS_LACK := $(filter-out $(BACKENDS_HAVE),$(BACKEND_LIBS))

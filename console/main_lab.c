@@ -9,6 +9,9 @@
 #include "backends/powerman/powerman.h"
 #include "backends/setup.h"
 #include "backends/sim/sim.h"
+#ifdef HAVE_SNMP
+#include "backends/snmp/snmp.h"
+#endif
 #ifdef HAVE_SSH
 #include "backends/ssh/ssh.h"
 #endif
@@ -48,6 +51,9 @@ static const BackendKind kinds[] = {
 #endif
     {"powerman", NULL, powerman_new},
     {"wol", NULL, wol_new},
+#ifdef HAVE_SNMP
+    {"snmp", NULL, snmp_backend_new},
+#endif
 };
 
 char *

@@ -5,6 +5,10 @@
 static const char *const privileges[] = {"user", "operator", "admin", NULL};
 static const char *const firmwares[] = {"legacy", "efi", NULL};
 static const char *const frames[] = {"udp", "ethernet", NULL};
+static const char *const versions[] = {"2c", "3", NULL};
+static const char *const hashes[] = {"md5",     "sha",     "sha-224", "sha-256",
+                                     "sha-384", "sha-512", NULL};
+static const char *const ciphers[] = {"des", "aes", "aes-192", "aes-256", NULL};
 
 #define TEXT SETTING_TEXT, NULL, 0, 0, NULL
 #define TEXT_OR(fallback) SETTING_TEXT, fallback, 0, 0, NULL
@@ -81,6 +85,21 @@ static const SettingKey keys[] = {
     {"wol", "via-command", TEXT_OR("wakeonlan {mac}"), "what that node runs"},
     {"wol", "via", TEXT, "a node in the seat's subnet that sends them, by its exec"},
 
+    {"snmp", "address", TEXT_OR("{node}"), "HOST or HOST:PORT of the switch's agent"},
+    {"snmp", "version", CHOICE(versions, "2c"), ""},
+    {"snmp", "community", SECRET, "of version 2c"},
+    {"snmp", "user", TEXT, "of version 3, like all that follow"},
+    {"snmp", "auth", CHOICE(hashes, "sha"), ""},
+    {"snmp", "auth-password", SECRET, "questions are not signed when not given"},
+    {"snmp", "priv", CHOICE(ciphers, "aes"), ""},
+    {"snmp", "priv-password", SECRET, "nothing is encrypted when not given"},
+    {"snmp", "timeout", TIME("1 s"), "of each try"},
+    {"snmp", "retries", COUNT("2", 0, 10), "tries after the first"},
+    {"snmp", "retry", TIME("30 s"), "at most, between attempts at an agent that does not answer"},
+    {"snmp", "ports", WORDS, "NEIGHBOUR=INTERFACE each, where a port is not found by itself"},
+    {"snmp", "ports-every", TIME("1 min"), "between looks at where seats are"},
+    {"snmp", "check-bytes", FLAG("true"), "whether it counts a frame's four; Linux does not"},
+
     {"*", "interval", TIME("1 s"), "between samples, where it meters"},
     {"*", "deadline.status", TIME(NULL), "instead of the lab's"},
     {"*", "deadline.on", TIME(NULL), "instead of the lab's"},
@@ -100,7 +119,8 @@ layout_setting_keys(guint *n)
 const char *const *
 layout_backend_types(void)
 {
-  static const char *const types[] = {"sim", "ssh", "ipmi", "command", "powerman", "wol", NULL};
+  static const char *const types[] = {"sim",      "ssh", "ipmi", "command",
+                                      "powerman", "wol", "snmp", NULL};
 
   return types;
 }

@@ -65,6 +65,16 @@ def _ssh(options, lab, nodes, network):
     return lines
 
 
+def _snmp(lab, nodes, network):
+    """By version 2c, and the last switch by version 3. Linux counts no frame's check bytes."""
+    auth, privacy = services.SNMP_SECRETS
+    third = (f", version: 3, user: {services.SNMP_USER}, auth-password: file:{lab}/{auth}, "
+             f"priv-password: file:{lab}/{privacy}")
+    return ["  snmp:", f"    community: file:{lab}/snmp-community", "    check-bytes: false",
+            "    nodes:",
+            *(f"      {node.name}: {{address: {network}.{node.manage}"
+              f"{third if node.name == plan.SWITCHES[-1] else ''}}}"
+              for node in nodes if node.kind == "switch")]
 
 
 def _power(lab):
@@ -126,7 +136,7 @@ def text(options, lab, nodes, network):
         f"defaults: {{power: plug, exec: ssh, server: {plan.SERVER}}}",
         f"subnets: {{pool: {{net: {plan.POOL}.0/24}}}}",
         "switches:",
-        *(f"  {name}: {{exec: ssh}}" for name in plan.SWITCHES),
+        *(f"  {name}: {{exec: ssh, meter: snmp}}" for name in plan.SWITCHES),
         "links:",
         f"  - {{from: sw1, to: sw2, speed: {speed(10 * options.unit)}}}",
         f"  - {{from: sw2, to: sw3, speed: {unit}}}",
@@ -144,6 +154,7 @@ def text(options, lab, nodes, network):
         *_clients(options, nodes),
         *_rooms(options),
         *([] if options.bare else ["backends:", *_ssh(options, lab, nodes, network),
+                                   *_snmp(lab, nodes, network),
                                    *_power(lab), *_control(lab), *_jobs()]),
         ""])
 
@@ -152,7 +163,8 @@ def write(options, lab, nodes, network):
     state.write(os.path.join(lab, "snmp-community"), services.COMMUNITY + "\n", 0o600)
     made = text(options, lab, nodes, network)
     if options.bare:
-        made = made.replace("{power: plug, exec: ssh, ", "{").replace(": {exec: ssh}", ": {}")
+        made = made.replace("{power: plug, exec: ssh, ", "{")
+        made = made.replace(": {exec: ssh, meter: snmp}", ": {}")
     state.write(os.path.join(lab, "layout.yaml"), made)
 
 
