@@ -1,4 +1,5 @@
 #include "main_console.h"
+#include "ui/pace.h"
 #include "ui/term.h"
 #include "ui/ui.h"
 
@@ -6,7 +7,7 @@
 #include <locale.h>
 #include <unistd.h>
 
-/* Events redraw at most this often; a key redraws at once. */
+/* Events redraw at most this often, and as ui/pace.h has it; a key redraws at once. */
 #define FRAME_MS 250
 /* How often a replay moves on, and looks whether its file has grown. */
 #define PLAY_MS 50
@@ -20,6 +21,8 @@ typedef struct {
   gboolean utf8;
   GMainLoop *loop;
   gboolean dirty;
+  Pace pace;
+  gint64 key_t; /* of the last, us */
   HostStatus status;
   SessionRecord record;
 } Console;
@@ -51,6 +54,7 @@ read_status(Console *console)
   }
 }
 
+/* Into the canvas alone. */
 static void
 console_draw(Console *console)
 {
@@ -67,9 +71,36 @@ console_draw(Console *console)
   console->status.wall_clock = wall_clock;
   ui_set_state(console->ui, console_state(console));
   ui_draw(console->ui, console->canvas, &console->status);
-  term_show(console->canvas);
   console->status.wall_clock = "";
+}
+
+static void
+show_drawn(Console *console)
+{
+  pace_note(&console->pace, g_get_monotonic_time(), term_cost(console->canvas));
+  term_show(console->canvas);
   console->dirty = FALSE;
+}
+
+static void
+console_show(Console *console)
+{
+  console_draw(console);
+  show_drawn(console);
+}
+
+/* What the lab has moved; else it stays dirty. Who has pressed a key waits for what comes of it. */
+static void
+console_show_in_turn(Console *console)
+{
+  console_draw(console);
+  gint64 now = g_get_monotonic_time();
+  if (now - console->key_t >= G_USEC_PER_SEC &&
+      !pace_allows(&console->pace, now, term_cost(console->canvas))) {
+    ui_undraw(console->ui);
+    return;
+  }
+  show_drawn(console);
 }
 
 /* What the screen asks for: of a session. */
@@ -217,6 +248,7 @@ on_input(gint fd, GIOCondition condition, gpointer data)
       ui_mouse(console->ui, key, row, column);
     else
       ui_key(console->ui, key);
+    console->key_t = g_get_monotonic_time();
     read_status(console);
     ui_set_status(console->ui, &console->status);
   }
@@ -224,7 +256,7 @@ on_input(gint fd, GIOCondition condition, gpointer data)
     g_main_loop_quit(console->loop);
     return G_SOURCE_REMOVE;
   }
-  console_draw(console);
+  console_show(console);
   return G_SOURCE_CONTINUE;
 }
 
@@ -233,7 +265,7 @@ on_frame(gpointer data)
 {
   Console *console = data;
   if (console->dirty)
-    console_draw(console);
+    console_show_in_turn(console);
   if (console->session && session_has_quit(console->session))
     g_main_loop_quit(console->loop);
   return G_SOURCE_CONTINUE;
@@ -250,7 +282,7 @@ static gboolean
 on_resize(gpointer data)
 {
   term_redraw_all();
-  console_draw(data);
+  console_show(data);
   return G_SOURCE_CONTINUE;
 }
 
@@ -336,7 +368,7 @@ console_run(Console *console, const HostOps *ops, GError **error)
     session_watch(console->session, on_event, on_complaint, console);
     session_start(console->session);
   }
-  console_draw(console);
+  console_show(console);
   g_main_loop_run(console->loop);
   term_close();
   remove_sources(sources);

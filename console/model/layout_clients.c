@@ -160,20 +160,28 @@ missing(LayoutParser *parser, const LayoutNode *node, const LayoutOrigin *origin
   }
 }
 
-/* An entry's nodes follow one another, so its first one speaks for all. */
+/* Whether ORIGIN's node lacks what LAST's does: an entry's nodes follow one another, so the first
+ * of them speaks for the next; but a later entry may have given some of them more. */
+static gboolean
+lacks_the_same(const LayoutOrigin *origin, const LayoutOrigin *last)
+{
+  return last != NULL && origin->at == last->at && origin->switch_given == last->switch_given &&
+         origin->subnet_given == last->subnet_given && origin->speed_given == last->speed_given;
+}
+
 static void
 check_clients(LayoutParser *parser)
 {
-  const YamlNode *told = NULL;
+  const LayoutOrigin *last = NULL;
 
   for (guint i = 0; i < parser->nodes->len; i++) {
     const LayoutNode *node = layout_parser_node(parser, i);
     const LayoutOrigin *origin = layout_origin(parser, i);
     if (node->kind != NODE_CLIENT)
       continue;
-    if (origin->at != told)
+    if (!lacks_the_same(origin, last))
       missing(parser, node, origin);
-    told = origin->at;
+    last = origin;
     if (node->has_mac)
       layout_use_mac(parser, i, NULL, &node->mac, origin->mac_at);
     if (node->has_ip)

@@ -35,8 +35,11 @@ static gboolean G_GNUC_PRINTF(3, 4)
   va_start(arguments, format);
   g_autofree char *text = g_strdup_vprintf(format, arguments);
   va_end(arguments);
-  g_set_error(reader->error, YAML_ERROR, 0, "%s:%zu:%zu: %s", reader->name, mark->line + 1,
-              mark->column + 1, text);
+  g_autoptr(YamlErrors) errors = yaml_errors_new(reader->name);
+  yaml_errors_add(errors, &(YamlNode){.line = mark->line + 1, .column = mark->column + 1}, "%s",
+                  text);
+  g_autofree char *told = yaml_errors_text(errors);
+  g_set_error_literal(reader->error, YAML_ERROR, 0, told);
   return FALSE;
 }
 

@@ -3,6 +3,7 @@
 #include "ui/view.h"
 
 #define BAR_MIN_COLUMNS 38
+#define BAR_MAX 18 /* as at 80 columns: more tells no more, and is more to send at every sample */
 #define NAME_COLUMNS 12
 #define WORD_COLUMNS 5
 #define VALUE_COLUMNS 5 /* the sign of its direction follows */
@@ -19,7 +20,7 @@ draw_seat(const Ui *ui, Canvas *canvas, int row, int column, int columns, NodeId
   g_autofree char *name =
       text_tail(canvas, layout_node(state_layout(ui->state), id)->name, name_width);
   int at = column + 1, bar_at = at + name_width + 4 + WORD_COLUMNS + 1;
-  int bar = column + columns - 3 - VALUE_COLUMNS - bar_at;
+  int bar = MIN(column + columns - 3 - VALUE_COLUMNS - bar_at, BAR_MAX);
   seat_port(ui, id, port);
   spot_mark(ui, row, column, columns, SPOT_SEAT, id);
   canvas_put(canvas, row, at, name_width, ui->selected == id ? STYLE_SELECTED : STYLE_NORMAL, name);

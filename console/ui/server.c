@@ -9,9 +9,8 @@
 #define HISTORY_FROM_COLUMNS 60
 #define NAME_COLUMNS 5
 #define VALUE_COLUMNS 7 /* the sign of its direction follows */
-#define BAR_MAX 24
+#define BAR_MAX 20
 #define LINK_COLUMNS 17
-#define FULL 0.97  /* of a capacity: as good as full */
 #define THICK 1e10 /* bit/s from which a link is drawn with a double line */
 
 typedef struct {

@@ -17,6 +17,10 @@
 #define MOUSE_ON "\033[?1000h\033[?1006h"
 #define MOUSE_OFF "\033[?1006l\033[?1000l"
 
+/* What they take on most terminals, in bytes. */
+#define MOVE_BYTES 8
+#define STYLE_BYTES 5
+
 /* One table: how a style looks in each theme. State is never colour alone, so that mono loses
  * nothing; contrast dims nothing and has bright colours only. Colours are foregrounds, -1 being the
  * terminal's own. */
@@ -264,11 +268,63 @@ bridge_blanks(Cell *cells, int columns)
   }
 }
 
+/* The row as it is to be shown. */
+static void
+take_row(const Canvas *canvas, int row, int columns, Cell *cells)
+{
+  memcpy(cells, canvas->cells + row * canvas->columns, sizeof *cells * (gsize)canvas->columns);
+  bridge_blanks(cells, columns);
+}
+
+static gboolean
+is_changed(const Cell *cell, const Cell *shown)
+{
+  return cell->width > 0 && memcmp(cell, shown, sizeof *shown) != 0;
+}
+
+static gboolean
+is_shown_anew(const Canvas *canvas)
+{
+  return !term.shown || term.rows != canvas->rows || term.columns != canvas->columns;
+}
+
+/* What curses does, roughly: a short gap is written over, a long one costs a movement. */
+static gsize
+row_cost(const Cell *cells, const Cell *shown, int columns, int *style)
+{
+  gsize cost = 0, gap = MOVE_BYTES; /* to the first */
+  for (int i = 0; i < columns; i++) {
+    gsize bytes = strlen(cells[i].text);
+    if (!is_changed(&cells[i], &shown[i])) {
+      gap += bytes;
+      continue;
+    }
+    cost += bytes + MIN(gap, MOVE_BYTES) + (cells[i].style == *style ? 0 : STYLE_BYTES);
+    *style = cells[i].style;
+    gap = 0;
+  }
+  return cost;
+}
+
+gsize
+term_cost(const Canvas *canvas)
+{
+  int rows = MIN(canvas->rows, LINES), columns = MIN(canvas->columns, COLS), style = STYLE_NORMAL;
+  g_autofree Cell *cells = g_new(Cell, canvas->columns), *blank = g_new0(Cell, canvas->columns);
+  gsize cost = 0;
+  for (int row = 0; row < rows; row++) {
+    take_row(canvas, row, columns, cells);
+    cost += row_cost(cells, is_shown_anew(canvas) ? blank : term.shown + row * canvas->columns,
+                     columns, &style);
+  }
+  return cost;
+}
+
 void
 term_show(const Canvas *canvas)
 {
   int rows = MIN(canvas->rows, LINES), columns = MIN(canvas->columns, COLS);
-  if (!term.shown || term.rows != canvas->rows || term.columns != canvas->columns) {
+  if (is_shown_anew(canvas)) {
     g_free(term.shown);
     term.shown = g_new0(Cell, (gsize)canvas->rows * (gsize)canvas->columns);
     term.rows = canvas->rows;
@@ -278,10 +334,9 @@ term_show(const Canvas *canvas)
   g_autofree Cell *cells = g_new(Cell, canvas->columns);
   for (int row = 0; row < rows; row++) {
     Cell *shown = term.shown + row * canvas->columns;
-    memcpy(cells, canvas->cells + row * canvas->columns, sizeof *cells * (gsize)canvas->columns);
-    bridge_blanks(cells, columns);
+    take_row(canvas, row, columns, cells);
     for (int column = 0; column < columns; column++) {
-      if (cells[column].width > 0 && memcmp(&cells[column], &shown[column], sizeof *shown) != 0)
+      if (is_changed(&cells[column], &shown[column]))
         show_cell(&cells[column], row, column);
       shown[column] = cells[column];
     }

@@ -27,6 +27,8 @@ gboolean term_open(gboolean *utf8, GError **error);
 void term_close(void);
 void term_size(int *rows, int *columns);
 void term_show(const Canvas *canvas);
+/* About how many bytes term_show() would write now. */
+gsize term_cost(const Canvas *canvas);
 /* Before term_open(): whether it is to tell of the mouse, if it can (by default yes). */
 void term_set_mouse(gboolean wanted);
 /* The next key, or -1 when none waits; for one of the mouse also the cell it points to. */

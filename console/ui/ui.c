@@ -29,6 +29,7 @@ ui_new(const CoreState *state, const HostOps *ops, gpointer host)
   ui->place = prompt_new();
   ui->found = NOTHING_FOUND;
   ui->spots = g_array_new(FALSE, FALSE, sizeof(Spot));
+  ui->spots_before = g_array_new(FALSE, FALSE, sizeof(Spot));
   ui->link_leads_out = traffic_links_out(state_layout(state));
   select_init(ui);
   return ui;
@@ -40,6 +41,7 @@ ui_free(Ui *ui)
   if (!ui)
     return;
   g_array_unref(ui->spots);
+  g_array_unref(ui->spots_before);
   prompt_free(ui->line);
   prompt_free(ui->consent);
   prompt_free(ui->find);
@@ -282,6 +284,14 @@ ui_set_status(Ui *ui, const HostStatus *status)
 }
 
 static void
+swap_spots(Ui *ui)
+{
+  GArray *spots = ui->spots;
+  ui->spots = ui->spots_before;
+  ui->spots_before = spots;
+}
+
+static void
 draw_too_small(Canvas *canvas)
 {
   int row = canvas->rows >= 2 ? canvas->rows / 2 - 1 : 0;
@@ -295,6 +305,7 @@ ui_draw(Ui *ui, Canvas *canvas, const HostStatus *status)
 {
   ui->status = *status;
   canvas_clear(canvas);
+  swap_spots(ui);
   g_array_set_size(ui->spots, 0);
   ui->too_small = canvas->rows < SMALLEST_ROWS || canvas->columns < SMALLEST_COLUMNS;
   if (ui->too_small) {
@@ -309,4 +320,10 @@ ui_draw(Ui *ui, Canvas *canvas, const HostStatus *status)
   ui_views[ui->view]->draw(ui, canvas, (Area){1, 0, canvas->rows - 3 - sentence, canvas->columns});
   frame_draw_prompt(ui, canvas, canvas->rows - 2);
   bindings_draw_bar(ui, canvas, canvas->rows - 1);
+}
+
+void
+ui_undraw(Ui *ui)
+{
+  swap_spots(ui);
 }

@@ -27,6 +27,8 @@ void ui_set_status(Ui *ui, const HostStatus *status);
 /* A message on the line above the prompt until the next key. */
 void ui_message(Ui *ui, Severity severity, const char *text);
 void ui_draw(Ui *ui, Canvas *canvas, const HostStatus *status);
+/* The canvas drawn last is not shown: what is pointed to is a cell of the one before. */
+void ui_undraw(Ui *ui);
 /* The bindings as text, with the views they are for, for `pult help keys` and the man page. */
 char *ui_keys_text(void);
 

@@ -74,7 +74,8 @@ struct Ui {
   gboolean *link_leads_out; /* by link: from a server to the seats, as its layout names its ends */
   gboolean too_small;       /* as last drawn: nothing is shown, so no key acts */
   gboolean touched;         /* some key was pressed: who did needs no hint */
-  GArray *spots; /* of Spot, as last drawn: what the operator sees is what a click is for */
+  GArray *spots;        /* of Spot, as last shown: what the operator sees is what a click is for */
+  GArray *spots_before; /* of the drawing before the last */
   int pointed_row, pointed_column;
   int scroll[VIEW_N];
   int page;            /* rows a page key moves, as last drawn */

@@ -238,6 +238,28 @@ test_too_small_is_no_place_to_click(void **state)
   selection_is(fixture, "roomA");
 }
 
+/* A drawing that is not shown: Boot's in place of the Lab's. */
+static void
+test_a_click_is_for_what_is_seen(void **state)
+{
+  Fixture *fixture = *state;
+  Ui *ui = fixture->lab->ui;
+  g_autofree char *screen = screen_lab_draw(fixture->lab, 24, 80, FALSE);
+  g_auto(GStrv) rows = g_strsplit(screen, "\n", -1);
+  const char *seat = strstr(rows[2], "03-");
+  assert_non_null(seat);
+  ui_set_view(ui, "boot");
+  g_free(screen_lab_draw(fixture->lab, 24, 80, FALSE));
+  ui_undraw(ui);
+  ui_set_view(ui, "log");
+  g_free(screen_lab_draw(fixture->lab, 24, 80, FALSE));
+  ui_undraw(ui);
+  ui_set_view(ui, "lab");
+  *(char *)seat = '\0';
+  ui_mouse(ui, UI_KEY_CLICK, 2, canvas_text_width(rows[2]));
+  selection_is(fixture, "a03");
+}
+
 int
 main(void)
 {
@@ -252,6 +274,8 @@ main(void)
       cmocka_unit_test_setup_teardown(test_a_question_is_not_answered, fixture_set_up,
                                       fixture_tear_down),
       cmocka_unit_test_setup_teardown(test_no_click_acts, fixture_set_up, fixture_tear_down),
+      cmocka_unit_test_setup_teardown(test_a_click_is_for_what_is_seen, fixture_set_up,
+                                      fixture_tear_down),
       cmocka_unit_test_setup_teardown(test_too_small_is_no_place_to_click, fixture_set_up,
                                       fixture_tear_down),
   };
