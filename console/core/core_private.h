@@ -155,8 +155,8 @@ typedef struct {
 } PowerTask;
 
 typedef struct {
-  guint n_left;
-  Tally tally;
+  gboolean answered;
+  Verdict verdict;
 } PropertyTask;
 
 typedef struct {
@@ -309,6 +309,7 @@ gboolean property_target(const CoreState *state, const char *path, NodeId *node,
                          guint *backend, GError **error);
 void property_start(CoreState *state, const CommandEvent *event, const Command *command,
                     NodeId node, guint backend);
+void property_result(Task *task, Verdict verdict, const char *text);
 
 /* core_request.c */
 /* One request a backend, in the order of the map; nodes ascending, all with a backend for the
@@ -378,7 +379,9 @@ Task *task_find(const CoreState *state, guint32 cmd);
 Task *task_clone(const Task *task);
 void task_free(Task *task);
 void task_due(CoreState *state, Task *task, gint64 t);
-void task_result(CoreState *state, const Request *request, NodeId node, Verdict verdict);
+/* TEXT is the diagnosis of a verdict that is not ok. */
+void task_result(CoreState *state, const Request *request, NodeId node, Verdict verdict,
+                 const char *text);
 void tasks_settle(CoreState *state);
 void tasks_wake(CoreState *state);
 void tasks_stop(CoreState *state);

@@ -337,13 +337,38 @@ apply(CoreState *state, NodeId id, const char *fact, const char *value)
   return TRUE;
 }
 
+/* Whether somebody waits for what a property of the node is. */
+static gboolean
+is_asked(const CoreState *state, NodeId id)
+{
+  for (guint i = 0; i < state->requests->len; i++) {
+    const Request *request = state->requests->pdata[i];
+    if (request->operation == OP_GET && request->nodes[0] == id)
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* Connections come and go by the hundred while a room boots. */
+static void
+log_property(CoreState *state, const ObserveEvent *observe)
+{
+  if (g_str_equal(observe->fact, "flow"))
+    return;
+  g_autofree char *text = g_strdup_printf("%s is %s", observe->fact, observe->value);
+  log_add(state, SEVERITY_INFO, observe->node, observe->source, text);
+}
+
 void
 property_observe(CoreState *state, const ObserveEvent *observe)
 {
   Node *node = &state->nodes[observe->node];
   Property *property = find_property(node, observe->fact);
-  if (property && g_str_equal(property->value, observe->value))
+  if (property && g_str_equal(property->value, observe->value)) {
+    if (is_asked(state, observe->node))
+      log_property(state, observe);
     return;
+  }
   if (strlen(observe->fact) > PROPERTY_BYTES || strlen(observe->value) > PROPERTY_BYTES ||
       (!property && node->n_properties == PROPERTIES_MAX)) {
     log_add(state, SEVERITY_WARNING, observe->node, observe->source,
@@ -357,11 +382,7 @@ property_observe(CoreState *state, const ObserveEvent *observe)
   }
   g_free(property->value);
   property->value = g_strdup(observe->value);
-  /* Connections come and go by the hundred while a room boots. */
-  if (!g_str_equal(observe->fact, "flow")) {
-    g_autofree char *text = g_strdup_printf("%s is %s", observe->fact, observe->value);
-    log_add(state, SEVERITY_INFO, observe->node, observe->source, text);
-  }
+  log_property(state, observe);
   if (!apply(state, observe->node, observe->fact, observe->value))
     log_add(state, SEVERITY_WARNING, observe->node, observe->source,
             "that value means nothing here");
@@ -409,8 +430,7 @@ void
 property_start(CoreState *state, const CommandEvent *event, const Command *command, NodeId node,
                guint backend)
 {
-  Task *task = task_add(state, event->cmd, TASK_PROPERTY, event->text);
-  task->property.n_left = 1;
+  task_add(state, event->cmd, TASK_PROPERTY, event->text);
   Argument arguments[] = {{"path", command->path}, {"value", command->text}};
   RequestSpec spec = {.cmd = event->cmd,
                       .owner = OWNER_TASK,
@@ -420,4 +440,15 @@ property_start(CoreState *state, const CommandEvent *event, const Command *comma
                       .n_arguments = command->verb == VERB_SET ? 2 : 1,
                       .deadline = state->now + state->layout->deadline[DEADLINE_CONNECT]};
   request_send_to(state, &spec, backend, &node, 1);
+}
+
+void
+property_result(Task *task, Verdict verdict, const char *text)
+{
+  task->property.answered = TRUE;
+  task->property.verdict = verdict;
+  if (verdict == VERDICT_OK)
+    return;
+  g_free(task->text); /* why tells more than what was said, which stands before it */
+  task->text = g_strdup(text);
 }

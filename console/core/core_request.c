@@ -96,7 +96,7 @@ answer_owner(CoreState *state, const Request *request, NodeId node, Verdict verd
   case OWNER_CONSOLE: /* what became of it stands in the log */
     break;
   case OWNER_TASK:
-    task_result(state, request, node, verdict);
+    task_result(state, request, node, verdict, text);
     break;
   case OWNER_LOAD:
     load_result(state, request, node, verdict, text);

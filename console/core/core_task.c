@@ -138,7 +138,8 @@ tasks_due(const CoreState *state)
 }
 
 void
-task_result(CoreState *state, const Request *request, NodeId node, Verdict verdict)
+task_result(CoreState *state, const Request *request, NodeId node, Verdict verdict,
+            const char *text)
 {
   Task *task = task_find(state, request->cmd);
   if (!task)
@@ -149,8 +150,7 @@ task_result(CoreState *state, const Request *request, NodeId node, Verdict verdi
     power_result(state, task, node, verdict);
     break;
   case TASK_PROPERTY:
-    task->property.n_left--;
-    tally_add(&task->property.tally, verdict);
+    property_result(task, verdict, text);
     break;
   case TASK_LOAD_STOP:
     load_stop_result(state, task, node, verdict);
@@ -172,8 +172,8 @@ settled(CoreState *state, Task *task, Verdict *verdict)
   case TASK_POWER:
     return power_settled(state, task, verdict);
   case TASK_PROPERTY:
-    *verdict = tally_verdict(&task->property.tally);
-    return task->property.n_left == 0;
+    *verdict = task->property.verdict;
+    return task->property.answered;
   case TASK_WAIT:
     return wait_settled(state, task, verdict);
   case TASK_SLEEP:

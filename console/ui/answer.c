@@ -2,21 +2,50 @@
  * key its answer stands where the state's sentence would. */
 #include "ui/view.h"
 
+#include <string.h>
+
 /* A note that comes later is about the lab, and no answer. */
 #define ANSWER_TIME (3 * TIME_SECOND)
 
+/* The path of a line `get PATH` or `set PATH VALUE`; NULL when it is another. */
+static char *
+path_of(const char *line)
+{
+  g_auto(GStrv) words = g_strsplit_set(line, " \t", -1);
+  guint n = 0;
+  const char *found[2] = {"", ""};
+  for (guint i = 0; words[i] && n < 2; i++) {
+    if (*words[i])
+      found[n++] = words[i];
+  }
+  gboolean property = g_str_equal(found[0], "get") || g_str_equal(found[0], "set");
+  return property ? g_strdup(found[1]) : NULL;
+}
+
 void
-answer_await(Ui *ui, gboolean get)
+answer_await(Ui *ui, const char *line)
 {
   ui->said_at = state_log_end(ui->state);
   ui->said_t = ui_now(ui);
-  ui->said_get = get;
+  g_free(ui->said_path);
+  ui->said_path = path_of(line);
 }
 
 void
 answer_forget(Ui *ui)
 {
   ui->said_at = NOTHING_SAID;
+}
+
+/* `bond0.policy is layer2` of `slx1/bond0.policy`. */
+static gboolean
+tells_property(const Ui *ui, const LogEntry *entry)
+{
+  const char *behind = strstr(entry->text, " is ");
+  if (!ui->said_path || !behind)
+    return FALSE;
+  g_autofree char *fact = g_strndup(entry->text, (gsize)(behind - entry->text));
+  return g_str_has_suffix(ui->said_path, fact);
 }
 
 /* 0: no answer. A reason tells more than the verdict that follows it. */
@@ -26,7 +55,7 @@ weight(const Ui *ui, const LogEntry *entry)
   gboolean soon = entry->t - ui->said_t <= ANSWER_TIME;
   gboolean verdict = g_str_equal(entry->source, ":"), note = g_str_equal(entry->source, "note");
   if (entry->severity == SEVERITY_INFO)
-    return verdict || (ui->said_get && soon) ? 1 : 0;
+    return verdict || tells_property(ui, entry) ? 1 : 0;
   if (note)
     return soon ? 2 + 2 * (int)entry->severity : 0;
   return verdict ? 1 + 2 * (int)entry->severity : 0;

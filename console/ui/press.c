@@ -338,7 +338,7 @@ press_stop(Ui *ui, UiKey key)
   (void)key;
   if (!ui->status.busy)
     say(ui, "nothing was under way; Q leaves pult");
-  answer_await(ui, FALSE);
+  answer_await(ui, "stop");
   if (ui->ops->stop)
     ui->ops->stop(ui->host);
 }

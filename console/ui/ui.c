@@ -47,6 +47,7 @@ ui_free(Ui *ui)
   prompt_free(ui->find);
   prompt_free(ui->place);
   g_free(ui->wanted);
+  g_free(ui->said_path);
   select_clear(ui);
   g_free(ui->link_leads_out);
   g_free(ui->message);
@@ -157,7 +158,7 @@ static void
 submit(Ui *ui, const char *line, gint confirm)
 {
   g_autoptr(GError) error = NULL;
-  answer_await(ui, g_str_has_prefix(line, "get "));
+  answer_await(ui, line);
   if (ui->ops->say(ui->host, line, confirm, &error))
     return;
   answer_forget(ui);

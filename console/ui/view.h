@@ -93,7 +93,7 @@ struct Ui {
   char number[8];         /* digits typed towards a seat */
   guint64 said_at;        /* log entry that the last line said begins with; NOTHING_SAID */
   gint64 said_t;
-  gboolean said_get; /* it asks for a property */
+  char *said_path; /* the property that it reads or sets; NULL */
   char *message;
   Severity message_severity;
 };
@@ -167,7 +167,7 @@ void press_wheel(Ui *ui, UiKey key);
 void spot_mark(const Ui *ui, int row, int column, int columns, SpotKind kind, guint value);
 
 /* answer.c: what came of the line said last. */
-void answer_await(Ui *ui, gboolean get);
+void answer_await(Ui *ui, const char *line);
 void answer_forget(Ui *ui);
 const LogEntry *answer_entry(const Ui *ui); /* NULL: nothing worth telling */
 

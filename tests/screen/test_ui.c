@@ -31,6 +31,34 @@ test_a_line_is_said_when_entered(void **state)
   row_is(fixture->lab, PROMPT, "");
 }
 
+/* Types LINE, and has it carried out with CONFIRM; it is over at UNTIL. */
+static void
+say(Fixture *fixture, const char *line, int confirm, double until)
+{
+  screen_lab_type(fixture->lab, ":");
+  screen_lab_type(fixture->lab, line);
+  ui_key(fixture->lab->ui, UI_KEY_ENTER);
+  screen_lab_say(fixture->lab, line, confirm);
+  screen_lab_run(fixture->lab, until);
+}
+
+static void
+test_what_came_of_a_property(void **state)
+{
+  Fixture *fixture = *state;
+  for (int i = 0; i < 2; i++) { /* known already the second time */
+    say(fixture, "get slx1/bond0.policy", -1, 1 + i);
+    row_is(fixture->lab, SENTENCE, " bond0.policy is layer2");
+    ui_key(fixture->lab->ui, UI_KEY_DOWN);
+    row_is(fixture->lab, SENTENCE, "");
+  }
+  say(fixture, "set slx1/bond0.policy layer2+3", 1, 3);
+  row_is(fixture->lab, SENTENCE, " bond0.policy is layer2+3");
+  say(fixture, "get slx1.nfs", -1, 4);
+  row_is(fixture->lab, SENTENCE,
+         " ! failed: slx1: no property `slx1.nfs`; did you mean slx1.nfsd?");
+}
+
 static void
 test_a_hint_before_the_first_key(void **state)
 {
@@ -382,6 +410,7 @@ main(void)
 #define WITH(test) cmocka_unit_test_setup_teardown(test, fixture_set_up, fixture_tear_down)
   const struct CMUnitTest tests[] = {
       WITH(test_a_line_is_said_when_entered),
+      WITH(test_what_came_of_a_property),
       WITH(test_a_hint_before_the_first_key),
       WITH(test_tab_completes),
       WITH(test_an_error_is_shown_until_the_next_key),
