@@ -45,6 +45,7 @@ read_status(Console *console)
     status->recording = console->record.recording;
     status->record_error = console->record.record_error;
     status->busy = session_is_busy(console->session);
+    status->waiting = session_waiting(console->session);
   } else {
     status->now = replay_now(player_replay(console->player));
     status->end = replay_end(player_replay(console->player));

@@ -59,6 +59,7 @@ gint64 session_now(const Session *session);
  * drops the rest of its line; one that waits for consent holds it back until it is given again with
  * CONFIRM (the number of seats typed; -1 none). */
 gboolean session_say(Session *session, const char *line, gint confirm, GError **error);
+guint session_waiting(const Session *session);     /* typed commands that wait for their turn */
 gboolean session_is_busy(const Session *session);  /* a command of prompt or script is not done */
 gboolean session_has_quit(const Session *session); /* `quit` was said and is done */
 /* Ctrl-C: cancels what has not been sent, drops what was typed and interrupts the script; open

@@ -212,6 +212,12 @@ feed_is_idle(const Session *session)
   return prompt->cmd == 0 && g_queue_is_empty((GQueue *)&prompt->waiting) && session->play.cmd == 0;
 }
 
+guint
+session_waiting(const Session *session)
+{
+  return session->prompt.waiting.length;
+}
+
 gboolean
 session_is_busy(const Session *session)
 {

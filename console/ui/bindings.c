@@ -31,7 +31,7 @@ static const Binding bindings[] = {
     {'w', 0, "w", "What if", ON(VIEW_NET), press_whatif,
      "the table for another era of the bond's hash"},
     {':', 0, ":", "Command", 0, press_prompt,
-     "type a command; Tab completes it, Up and Down bring back earlier ones"},
+     "type a command, or help or q; Tab completes it, Up and Down bring back earlier ones"},
     {UI_KEY_TAB, UI_KEY_PAGE_DOWN, "Tab PgDn", "Next", ON(VIEW_LAB), press_next_block,
      "the next block"},
     {UI_KEY_BACKTAB, UI_KEY_PAGE_UP, "S-Tab PgUp", NULL, ON(VIEW_LAB), press_next_block,

@@ -202,6 +202,15 @@ draw_typed(const Prompt *prompt, Canvas *canvas, int row, const char *lead)
   canvas->cursor_column = 1 + lead_width + canvas_text_width(shown);
 }
 
+static void
+draw_working(const Ui *ui, Canvas *canvas, int row)
+{
+  guint waiting = ui->status.waiting;
+  g_autofree char *more = waiting ? g_strdup_printf(", %u more to come", waiting) : g_strdup("");
+  canvas_printf(canvas, row, 1, -1, STYLE_OFF, "working%s; Ctrl-C stops what has not been sent",
+                more);
+}
+
 void
 frame_draw_prompt(const Ui *ui, Canvas *canvas, int row)
 {
@@ -221,6 +230,6 @@ frame_draw_prompt(const Ui *ui, Canvas *canvas, int row)
   } else if (ui->number[0]) {
     canvas_printf(canvas, row, 1, -1, STYLE_NORMAL, "seat %s", ui->number);
   } else if (ui->status.busy) {
-    canvas_put(canvas, row, 1, -1, STYLE_OFF, "working; Ctrl-C stops what has not been sent");
+    draw_working(ui, canvas, row);
   }
 }

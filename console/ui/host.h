@@ -18,6 +18,7 @@ typedef struct {
   gboolean recording;
   const char *record_error; /* NULL, or one line */
   gboolean busy;            /* a command is outstanding */
+  guint waiting;            /* commands typed since, which wait for it */
   const JobSet *jobs;       /* for Tab at the `:` line; NULL: none known */
 } HostStatus;
 

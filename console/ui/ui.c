@@ -214,6 +214,7 @@ complete(Ui *ui)
     show_choices(ui, words);
 }
 
+/* `help` and `q` are words of the screen, which habit tries first. */
 static void
 typing_key(Ui *ui, UiKey key)
 {
@@ -224,7 +225,11 @@ typing_key(Ui *ui, UiKey key)
   if (prompt_key(ui->line, key) != PROMPT_ENTERED)
     return;
   g_autofree char *line = g_strstrip(g_strdup(prompt_text(ui->line)));
-  if (*line)
+  if (g_str_equal(line, "help"))
+    press_help(ui, key);
+  else if (g_str_equal(line, "q"))
+    press_quit(ui, key);
+  else if (*line)
     submit(ui, line, -1);
 }
 

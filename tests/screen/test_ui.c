@@ -60,6 +60,22 @@ test_what_came_of_a_property(void **state)
 }
 
 static void
+test_words_of_the_screen(void **state)
+{
+  Fixture *fixture = *state;
+  fixture->lab->status.busy = TRUE;
+  fixture->lab->status.waiting = 2;
+  row_is(fixture->lab, PROMPT, " working, 2 more to come; Ctrl-C stops what has not been sent");
+  screen_lab_type(fixture->lab, ":help");
+  ui_key(fixture->lab->ui, UI_KEY_ENTER);
+  row_is(fixture->lab, 1, " Keys");
+  screen_lab_type(fixture->lab, "q: q");
+  asked(fixture, "");
+  ui_key(fixture->lab->ui, UI_KEY_ENTER);
+  asked(fixture, "quit\n");
+}
+
+static void
 test_a_hint_before_the_first_key(void **state)
 {
   Fixture *fixture = *state;
@@ -411,6 +427,7 @@ main(void)
   const struct CMUnitTest tests[] = {
       WITH(test_a_line_is_said_when_entered),
       WITH(test_what_came_of_a_property),
+      WITH(test_words_of_the_screen),
       WITH(test_a_hint_before_the_first_key),
       WITH(test_tab_completes),
       WITH(test_an_error_is_shown_until_the_next_key),

@@ -54,7 +54,9 @@ test_line_goes_on_after_each_done(void **state)
   assert_true(session_say(lab->session, "power on a01; power on a02; mark \"x\"", -1, NULL));
   assert_true(session_is_busy(lab->session));
   assert_true(session_say(lab->session, "mark \"behind\"", -1, NULL));
+  assert_int_equal(session_waiting(lab->session), 3);
   session_run(lab->session, NULL, NULL);
+  assert_int_equal(session_waiting(lab->session), 0);
   session_lab_find(lab, "command power on a02@2000", 0);
   session_lab_find(lab, "command mark \"behind\"@4000", session_lab_find(lab, "command mark", 0));
 }
