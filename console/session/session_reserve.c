@@ -28,7 +28,7 @@ static void
 observe(Session *session, NodeId node, const char *value)
 {
   Event event = {.kind = EVENT_OBSERVE, .t = session->now};
-  event.observe = (ObserveEvent){node, "reserved", value, "reservations"};
+  event.observe = (ObserveEvent){node, "reserved", value, "reserve"};
   session_fold(session, &event);
 }
 

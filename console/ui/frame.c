@@ -5,8 +5,10 @@
 /* Below this many columns the header leaves out what another place tells as well. */
 #define NARROW 60
 #define CLOCK_FROM 72
-/* Rows that a long sentence leaves to the view and its header. */
+/* Rows that a long sentence leaves to the view and its header; a plan that waits for consent leaves
+ * the header alone. */
 #define LEFT_TO_VIEW 4
+#define LEFT_BY_PLAN 1
 
 Style
 frame_severity_style(Severity severity)
@@ -170,16 +172,19 @@ sentence_text(const Ui *ui, const Canvas *canvas, Style *style)
   return g_strconcat(mark, sentence, NULL);
 }
 
-/* Whole, however long: who gives a number must have seen what it is for. */
+/* Whole, as far as there is room: who gives a number must have seen what it is for, or that there
+ * is more of it. */
 int
 frame_draw_sentence(const Ui *ui, Canvas *canvas, int row)
 {
   Style style;
   g_autofree char *text = sentence_text(ui, canvas, &style);
   g_autoptr(GPtrArray) lines = text_wrap(text, canvas->columns - 2);
-  int n = MIN((int)lines->len, row - LEFT_TO_VIEW);
+  int n = MIN((int)lines->len, row - (ui_asks_consent(ui) ? LEFT_BY_PLAN : LEFT_TO_VIEW));
   for (int i = 0; i < n; i++)
     canvas_put(canvas, row - n + 1 + i, 1, canvas->columns - 2, style, lines->pdata[i]);
+  if (n < (int)lines->len)
+    canvas_put_right(canvas, row, canvas->columns - 6, 5, style, sign(canvas, " …", " ..."));
   return n;
 }
 

@@ -7,6 +7,7 @@
 
 #define SMALLEST_ROWS 10
 #define SMALLEST_COLUMNS 40
+#define VIEW_ROWS 4    /* in fewer no view is drawn: a long plan stands there */
 #define CHOICES_MAX 40 /* of Tab, as many as are shown */
 
 const View *const ui_views[VIEW_N] = {&view_help, &view_lab, &view_boot, &view_load,
@@ -322,8 +323,9 @@ ui_draw(Ui *ui, Canvas *canvas, const HostStatus *status)
   ui->page = canvas->rows - 6;
   ui->full_scale = seats_full_scale(ui);
   frame_draw_header(ui, canvas);
-  int sentence = frame_draw_sentence(ui, canvas, canvas->rows - 3);
-  ui_views[ui->view]->draw(ui, canvas, (Area){1, 0, canvas->rows - 3 - sentence, canvas->columns});
+  int left = canvas->rows - 3 - frame_draw_sentence(ui, canvas, canvas->rows - 3);
+  if (left >= VIEW_ROWS)
+    ui_views[ui->view]->draw(ui, canvas, (Area){1, 0, left, canvas->columns});
   frame_draw_prompt(ui, canvas, canvas->rows - 2);
   bindings_draw_bar(ui, canvas, canvas->rows - 1);
 }

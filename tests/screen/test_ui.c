@@ -304,6 +304,25 @@ test_consent_keeps_what_was_being_typed(void **state)
  */
 
 static void
+has(const char *screen, const char *text)
+{
+  if (!strstr(screen, text))
+    fail_msg("no `%s` in\n%s", text, screen);
+}
+
+/* On the smallest screen the plan takes the view's place. */
+static void
+test_the_plan_is_seen_whole(void **state)
+{
+  Fixture *fixture = *state;
+  screen_lab_say(fixture->lab, "boot a[01,03,05,07,09,11,13,15,17],b[01,03,05,07,09,11,13,15,17]",
+                 -1);
+  g_autofree char *whole = screen_lab_draw(fixture->lab, 10, 40, FALSE);
+  has(whole, " boot pxe ubuntu-10.04::nfs\n");
+  has(whole, "0 in use\n Type 18 to go on");
+}
+
+static void
 test_too_small_no_key_acts(void **state)
 {
   static const struct {
@@ -440,6 +459,7 @@ main(void)
       WITH(test_what_is_no_number_says_nothing),
       WITH(test_escape_leaves_it),
       WITH(test_consent_keeps_what_was_being_typed),
+      WITH(test_the_plan_is_seen_whole),
       WITH(test_too_small_no_key_acts),
       WITH(test_time_of_a_session),
       cmocka_unit_test(test_a_replay_takes_no_commands),
