@@ -221,9 +221,10 @@ const char *
 canvas_level(const Canvas *canvas, double fraction)
 {
   static const char *const level[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-  static const char *const digit[] = {"1", "2", "3", "4", "5", "6", "7", "8"};
+  /* No digits: a level stands behind a seat's number. Nor what is a state there: `.` or `-`. */
+  static const char *const plain[] = {",", ":", ";", "=", "+", "*", "%", "#"};
   int n = eighths(fraction, 1);
-  return (canvas->ascii ? digit : level)[CLAMP(n - 1, 0, 7)];
+  return (canvas->ascii ? plain : level)[CLAMP(n - 1, 0, 7)];
 }
 
 int

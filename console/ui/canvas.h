@@ -56,7 +56,7 @@ void canvas_fill(Canvas *canvas, int row, int column, int width, Style style, co
 void canvas_style(Canvas *canvas, int row, int column, int width, Style style);
 /* A bar of WIDTH cells, FRACTION of it full, in eighths of a cell (ASCII: `#` and `+`). */
 void canvas_bar(Canvas *canvas, int row, int column, int width, Style style, double fraction);
-/* One cell ▁▂▃▄▅▆▇█ for a fraction (ASCII: 1…8). */
+/* One cell ▁▂▃▄▅▆▇█ for a fraction (ASCII: `,:;=+*%#`). */
 const char *canvas_level(const Canvas *canvas, double fraction);
 /* Columns TEXT takes by the cell rule (wide 2, combining 0). */
 int canvas_text_width(const char *text);

@@ -163,7 +163,7 @@ static gboolean
 refuse(GError **error, const char *why)
 {
   const char *name = g_getenv("TERM");
-  g_set_error(error, TERM_ERROR, 0, "%s (TERM is %s); `pult run` needs none", why,
+  g_set_error(error, TERM_ERROR, 0, "%s (TERM is %s); `pult --plain` and `pult run` need none", why,
               name && *name ? name : "not set");
   return FALSE;
 }
