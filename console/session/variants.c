@@ -6,7 +6,6 @@
 #include "core/command.h"
 
 #define MOST_COLUMNS 8
-#define TITLE_WIDTH 31
 #define EXPECTED_WIDTH 10
 #define CELL_WIDTH 10
 
@@ -158,17 +157,28 @@ cell_text(const Row *row, const Cell *cell)
   return g_strdup_printf("%s%+4d%%%s", value, percent, mark);
 }
 
+/* As wide as the titles want it: a table of four columns has room in 80. */
+static int
+title_width(const Variants *variants)
+{
+  int width = (int)strlen("expected");
+  for (guint i = 0; i < variants->rows->len; i++)
+    width = MAX(width, (int)strlen(((const Row *)variants->rows->pdata[i])->title));
+  return width + 1;
+}
+
 void
 variants_print(const Variants *variants, FILE *out)
 {
-  fprintf(out, "%-*s%*s", TITLE_WIDTH, "expected", EXPECTED_WIDTH, "");
+  int width = title_width(variants);
+  fprintf(out, "%-*s%*s", width, "expected", EXPECTED_WIDTH, "");
   for (guint c = 0; c < variants->columns->len; c++)
-    fprintf(out, " %*s", CELL_WIDTH - 2, (char *)variants->columns->pdata[c]);
+    fprintf(out, "%*s%*s", c ? 3 : 1, "", CELL_WIDTH - 2, (char *)variants->columns->pdata[c]);
   fputs("\n", out);
   for (guint i = 0; i < variants->rows->len; i++) {
     const Row *row = variants->rows->pdata[i];
     g_autoptr(GString) line = g_string_new(NULL);
-    g_string_printf(line, "%-*s%*s", TITLE_WIDTH, row->title, EXPECTED_WIDTH, row->expected);
+    g_string_printf(line, "%-*s%*s", width, row->title, EXPECTED_WIDTH, row->expected);
     for (guint c = 0; c < variants->columns->len; c++) {
       g_autofree char *text = cell_text(row, &row->cells[c]);
       g_string_append_printf(line, " %*s", CELL_WIDTH, text);

@@ -52,10 +52,10 @@ test_side_by_side(void **state)
   assert_true(variants_has_table(variants));
   g_autofree char *text = printed(variants);
   assert_string_equal(
-      text, "expected                                        H4       H1\n"
-            "room A: peak                    270 MiB/s  267  -1%   357 +32%!\n"
-            "16 clients: mean                     22 s 22.0  +0%      none X\n"
-            "c.ok                                   17              17  +0%\n"
+      text, "expected                          H4         H1\n"
+            "room A: peak      270 MiB/s  267  -1%   357 +32%!\n"
+            "16 clients: mean       22 s 22.0  +0%      none X\n"
+            "c.ok                     17              17  +0%\n"
             "% difference; ! known mismatch, only compared; X expected to hold and did not\n");
 }
 
