@@ -19,12 +19,13 @@ typedef struct {
 
 /* data table */
 static const Binding bindings[] = {
-    {UI_KEY_F1, '?', "F1 ?", "Help", 0, press_help, "this page"},
-    {UI_KEY_F1 + 1, ALT('2'), "F2 Alt-2", "Lab", 0, press_lab, "the rooms and the server"},
-    {UI_KEY_F1 + 2, ALT('3'), "F3 Alt-3", "Boot", 0, press_boots, "boots, stage by stage"},
-    {UI_KEY_F1 + 3, ALT('4'), "F4 Alt-4", "Load", 0, press_loads, "jobs and what they came to"},
-    {UI_KEY_F1 + 4, ALT('5'), "F5 Alt-5", "Net", 0, press_net, "every port and link"},
-    {UI_KEY_F1 + 5, ALT('6'), "F6 Alt-6", "Log", 0, press_log, "what was said and what came of it"},
+    {UI_KEY_F1, '?', "F1 ?", "Help", 0, press_view, "this page"},
+    {UI_KEY_F1 + 1, ALT('2'), "F2 Alt-2", "Lab", 0, press_view, "the rooms and the server"},
+    {UI_KEY_F1 + 2, ALT('3'), "F3 Alt-3", "Boot", 0, press_view, "boots, stage by stage"},
+    {UI_KEY_F1 + 3, ALT('4'), "F4 Alt-4", "Load", 0, press_view, "jobs and what they came to"},
+    {UI_KEY_F1 + 4, ALT('5'), "F5 Alt-5", "Net", 0, press_view, "every port and link"},
+    {UI_KEY_F1 + 5, ALT('6'), "F6 Alt-6", "Log", 0, press_view,
+     "what was said and what came of it"},
     {'b', 0, "b", "Boot", ON(VIEW_LAB), press_boot, "offer to boot the selection"},
     {'l', 0, "l", "Load", ON(VIEW_LAB), press_load, "offer a load on the selection"},
     {'p', 0, "p", "Power", ON(VIEW_LAB), press_power, "offer to switch the selection off"},

@@ -200,13 +200,6 @@ put_connection(Card *card, const LayoutNode *node)
   put_line(card, "connection", STYLE_NORMAL, text->str);
 }
 
-static const char *
-outcome_text(SeatOutcome outcome)
-{
-  static const char *const words[] = {"waits", "runs", "ok", "failed"};
-  return words[outcome];
-}
-
 /* Its part in the latest load that it takes part in. */
 static void
 put_load(Card *card, NodeId id)
@@ -215,14 +208,15 @@ put_load(Card *card, NodeId id)
     const LoadRun *run = state_load(card->ui->state, i - 1);
     for (guint k = 0; k < run->n; k++) {
       const LoadSeat *seat = &run->seats[k];
+      Style style;
       if (seat->node != id)
         continue;
       g_autofree char *bytes =
           isfinite(seat->bytes) ? units_print(seat->bytes, DIMENSION_SIZE) : g_strdup("");
       g_autofree char *text =
           g_strdup_printf("%s%s%s: %s%s%s", run->job, *run->label ? " as " : "", run->label,
-                          outcome_text(seat->outcome), *bytes ? ", " : "", bytes);
-      put_line(card, "load", seat->outcome == SEAT_FAILED ? STYLE_ERROR : STYLE_NORMAL, text);
+                          outcome_word(seat->outcome, &style), *bytes ? ", " : "", bytes);
+      put_line(card, "load", style, text);
       return;
     }
   }

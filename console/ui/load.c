@@ -52,20 +52,6 @@ put_number(Canvas *canvas, int row, int column, double value, guint decimals)
     canvas_put_right(canvas, row, column, NUMBER_COLUMNS, STYLE_NORMAL, text);
 }
 
-static const char *
-outcome_word(SeatOutcome outcome, Style *style)
-{
-  static const struct {
-    const char *word;
-    Style style;
-  } words[] = {[SEAT_WAITING] = {"waits", STYLE_OFF},
-               [SEAT_RUNNING] = {"runs", STYLE_UP},
-               [SEAT_OK] = {"ok", STYLE_NORMAL},
-               [SEAT_FAILED] = {"failed", STYLE_ERROR}};
-  *style = words[outcome].style;
-  return words[outcome].word;
-}
-
 /* bit/s: what its port carries while it runs, then what the job said; NAN: neither. */
 static double
 rate_of(const Ui *ui, const LoadSeat *seat, gboolean *goes_up)

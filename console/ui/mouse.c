@@ -47,7 +47,7 @@ press_click(Ui *ui, UiKey key)
     break;
   case SPOT_BLOCK:
     if (ui->view != VIEW_LAB && ui->room == spot->value && ui->selected == NODE_NONE)
-      press_lab(ui, key);
+      press_view(ui, UI_KEY_F1 + VIEW_LAB);
     else
       ui_select_block(ui, spot->value);
     break;

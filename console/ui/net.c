@@ -16,7 +16,6 @@
 #define HISTORY_COLUMNS 40
 #define TITLE_COLUMNS 40 /* from which the heading says what the sign means */
 #define LEAST_ROWS 8
-#define THICK 1e10 /* bit/s from which a link is drawn with a double line */
 
 typedef struct {
   char *text;
@@ -239,12 +238,10 @@ leads_on(const Tree *tree, const LayoutLink *link, NodeId from, NodeId *to)
 static char *
 link_row_text(const Tree *tree, const LayoutLink *link, NodeId to)
 {
-  gboolean thick = link->speed >= THICK;
-  const char *line = thick ? (tree->ascii ? "=" : "═") : (tree->ascii ? "-" : "─");
   g_autoptr(GString) text = g_string_new(layout_node(tree->layout, to)->name);
   g_string_append(text, "  ");
   for (int i = 0; i < 12; i++)
-    g_string_append(text, line);
+    g_string_append(text, link_line(tree->ascii, link->speed));
   return g_strdup(text->str);
 }
 

@@ -38,46 +38,13 @@ first_failed(const Ui *ui)
   return found;
 }
 
+/* F1 and on are the views in their order, Alt and a digit the same. */
 void
-press_help(Ui *ui, UiKey key)
+press_view(Ui *ui, UiKey key)
 {
-  (void)key;
-  show(ui, VIEW_HELP);
-}
-
-void
-press_lab(Ui *ui, UiKey key)
-{
-  (void)key;
-  show(ui, VIEW_LAB);
-}
-
-void
-press_boots(Ui *ui, UiKey key)
-{
-  (void)key;
-  show(ui, VIEW_BOOT);
-}
-
-void
-press_loads(Ui *ui, UiKey key)
-{
-  (void)key;
-  show(ui, VIEW_LOAD);
-}
-
-void
-press_net(Ui *ui, UiKey key)
-{
-  (void)key;
-  show(ui, VIEW_NET);
-}
-
-void
-press_log(Ui *ui, UiKey key)
-{
-  (void)key;
-  show(ui, VIEW_LOG);
+  gboolean function = key >= UI_KEY_F1 && key < UI_KEY_F1 + VIEW_CARD;
+  int view = key == '?' ? VIEW_HELP : function ? key - UI_KEY_F1 : key - UI_KEY_ALT - '1';
+  show(ui, (ViewIndex)view);
 }
 
 void

@@ -105,6 +105,20 @@ seat_word(const Ui *ui, NodeId id, Style *style)
   return node->in_use ? "used" : "up";
 }
 
+const char *
+outcome_word(SeatOutcome outcome, Style *style)
+{
+  static const struct {
+    const char *word;
+    Style style;
+  } words[] = {[SEAT_WAITING] = {"waits", STYLE_OFF},
+               [SEAT_RUNNING] = {"runs", STYLE_UP},
+               [SEAT_OK] = {"ok", STYLE_NORMAL},
+               [SEAT_FAILED] = {"failed", STYLE_ERROR}};
+  *style = words[outcome].style;
+  return words[outcome].word;
+}
+
 /* A port's first letter and the number it ends with. */
 static void
 port_short(const char *name, char out[8])

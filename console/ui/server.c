@@ -11,7 +11,6 @@
 #define VALUE_COLUMNS 7 /* the sign of its direction follows */
 #define BAR_MAX 20
 #define LINK_COLUMNS 17
-#define THICK 1e10 /* bit/s from which a link is drawn with a double line */
 
 typedef struct {
   const Ui *ui;
@@ -194,12 +193,11 @@ link_text(const Pane *pane, const LinkUse *use)
 {
   const Layout *layout = state_layout(pane->ui->state);
   const LayoutLink *link = &layout->links[use->link];
-  gboolean ascii = pane->canvas->ascii;
-  const char *line = link->speed >= THICK ? (ascii ? "=" : "═") : (ascii ? "-" : "─");
   g_autofree char *rate = use->down ? g_strdup("down") : stale_text(pane->ui, use->traffic.meter);
   if (!rate)
     rate = rate_text(pane->ui, use->traffic.meter->rate);
-  return g_strdup_printf("%s %s %s  %s%s", layout_node(layout, link->from)->name, line,
+  return g_strdup_printf("%s %s %s  %s%s", layout_node(layout, link->from)->name,
+                         link_line(pane->canvas->ascii, link->speed),
                          layout_node(layout, link->to)->name, rate,
                          traffic_sign(pane->canvas, use->traffic.goes_up));
 }

@@ -3,6 +3,7 @@
 
 /* bit/s: what is shown as 0 is worth no sign. */
 #define LEAST_UP 5e5
+#define THICK 1e10 /* bit/s from which a link is drawn with a double line */
 
 gboolean
 traffic_goes_up(double down, double up)
@@ -58,6 +59,14 @@ const char *
 traffic_sign(const Canvas *canvas, gboolean goes_up)
 {
   return !goes_up ? "" : canvas->ascii ? "^" : "↑";
+}
+
+const char *
+link_line(gboolean ascii, double speed)
+{
+  if (speed >= THICK)
+    return ascii ? "=" : "═";
+  return ascii ? "-" : "─";
 }
 
 /* Hops from the nearest server, by node. */

@@ -227,7 +227,7 @@ typing_key(Ui *ui, UiKey key)
     return;
   g_autofree char *line = g_strstrip(g_strdup(prompt_text(ui->line)));
   if (g_str_equal(line, "help"))
-    press_help(ui, key);
+    press_view(ui, UI_KEY_F1 + VIEW_HELP);
   else if (g_str_equal(line, "q"))
     press_quit(ui, key);
   else if (*line)

@@ -128,12 +128,7 @@ guint bindings_count(void);
 char *bindings_describe(guint i, const char **keys);
 
 /* press.c: what the keys do. */
-void press_help(Ui *ui, UiKey key);
-void press_lab(Ui *ui, UiKey key);
-void press_boots(Ui *ui, UiKey key);
-void press_loads(Ui *ui, UiKey key);
-void press_net(Ui *ui, UiKey key);
-void press_log(Ui *ui, UiKey key);
+void press_view(Ui *ui, UiKey key);
 void press_whatif(Ui *ui, UiKey key);
 void press_back(Ui *ui, UiKey key);
 void press_quit(Ui *ui, UiKey key);
@@ -196,6 +191,7 @@ int text_names_width(const Layout *layout, const NodeId *nodes, guint n, int mos
 /* seats.c: one seat in few cells. */
 const char *seat_tile(const Ui *ui, const Canvas *canvas, NodeId id, Style *style);
 const char *seat_word(const Ui *ui, NodeId id, Style *style); /* `root`, `up`, `off` */
+const char *outcome_word(SeatOutcome outcome, Style *style);  /* of a load: `runs` */
 /* What it receives, by its own counters, or while those are not there by its server's connections;
  * NULL: no meter. */
 const Meter *seat_meter(const Ui *ui, NodeId id);
@@ -227,6 +223,8 @@ gboolean traffic_goes_up(double down, double up);
 void traffic_add(double *sum, double rate); /* -1 in both: not known */
 /* What stands behind a figure: `↑` when it goes up, else "". */
 const char *traffic_sign(const Canvas *canvas, gboolean goes_up);
+/* What a link of SPEED (bit/s) is drawn with: a double line when it is fast. */
+const char *link_line(gboolean ascii, double speed);
 /* By link: whether it leads from a server on. Free with g_free. */
 gboolean *traffic_links_out(const Layout *layout);
 
