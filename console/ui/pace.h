@@ -9,7 +9,7 @@
 
 #include <glib.h>
 
-#define PACE_BYTES 1900 /* of the 2,000 that are promised: what a frame takes is an estimate */
+#define PACE_BYTES 1800 /* of the 2,000 promised: what a frame takes is estimated to a tenth */
 #define PACE_FRAMES 64  /* that are kept, oldest first to go */
 
 /* All zeroes is one that has seen nothing. */
