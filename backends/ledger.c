@@ -205,6 +205,16 @@ find_due(const Ledger *ledger, gint64 now)
   return NULL;
 }
 
+/* What was asked or called off while others began is find_due()'s first. */
+static gboolean
+can_begin(const Entry *entry)
+{
+  const Ledger *ledger = entry->item.ledger;
+
+  return !entry->begun && !entry->cancelled && is_possible(entry) &&
+         !(ledger->class.one_each_node && ledger->busy[entry->item.node]);
+}
+
 static Entry *
 find_turn(const Ledger *ledger)
 {
@@ -212,7 +222,7 @@ find_turn(const Ledger *ledger)
     return NULL;
   for (GList *link = ledger->entries.head; link != NULL; link = link->next) {
     Entry *entry = link->data;
-    if (!entry->begun && !(ledger->class.one_each_node && ledger->busy[entry->item.node]))
+    if (can_begin(entry))
       return entry;
   }
   return NULL;
