@@ -101,6 +101,7 @@ place(SnmpMeter *meter, SnmpWanted *wanted)
     return;
   wanted->index = index;
   wanted->narrow = FALSE;
+  meter->polled = FALSE; /* the new port is to be told of, counted anew or not */
   snmp_port_restart(&wanted->port);
   g_free(wanted->label);
   wanted->label = index != 0 ? snmp_table_label(meter->table, index) : NULL;
@@ -129,7 +130,6 @@ take_table(SnmpMeter *meter)
   snmp_table_free(meter->table);
   meter->table = g_steal_pointer(&meter->fresh);
   meter->look_at = g_get_monotonic_time() + meter->ports_every;
-  meter->polled = FALSE;
   if (snmp_table_count(meter->table) == 0) {
     snmp_meter_suffer(meter,
                       "its agent answers, and shows no interfaces (noSuchObject): the view of this "
