@@ -27,6 +27,20 @@ typedef struct {
 
 #define BACKEND_ERROR (g_quark_from_static_string("pult-backend"))
 
+/* FALSE, and an error that names file, instance and node. */
+static inline gboolean G_GNUC_PRINTF(4, 5)
+    setup_fail(const BackendSetup *setup, NodeId node, GError **error, const char *format, ...)
+{
+  va_list arguments;
+
+  va_start(arguments, format);
+  g_autofree char *what = g_strdup_vprintf(format, arguments);
+  va_end(arguments);
+  g_set_error(error, BACKEND_ERROR, 0, "%s: backend %s: %s: %s", setup->layout->file, setup->name,
+              setup->layout->nodes[node].name, what);
+  return FALSE;
+}
+
 /* The secret that KEY refers to for NODE; NULL without an error when none is given. Free with
  * secret_free(). */
 static inline char *

@@ -24,22 +24,6 @@ static const struct {
     {"solchannelsupport", IPMICONSOLE_WORKAROUND_SKIP_CHANNEL_PAYLOAD_SUPPORT},
 };
 
-static gboolean fail(const BackendSetup *setup, NodeId node, GError **error, const char *format,
-                     ...) G_GNUC_PRINTF(4, 5);
-
-static gboolean
-fail(const BackendSetup *setup, NodeId node, GError **error, const char *format, ...)
-{
-  va_list arguments;
-
-  va_start(arguments, format);
-  g_autofree char *what = g_strdup_vprintf(format, arguments);
-  va_end(arguments);
-  g_set_error(error, BACKEND_ERROR, 0, "%s: backend %s: %s: %s", setup->layout->file, setup->name,
-              setup->layout->nodes[node].name, what);
-  return FALSE;
-}
-
 static gboolean
 read_user(IpmiAccount *account, const BackendSetup *setup, NodeId node, GError **error)
 {
@@ -48,8 +32,8 @@ read_user(IpmiAccount *account, const BackendSetup *setup, NodeId node, GError *
   if (user == NULL)
     return TRUE;
   if (strlen(user) > IPMI_MAX_USER_NAME_LENGTH)
-    return fail(setup, node, error, "a user's name has at most %d bytes, and %s has more",
-                IPMI_MAX_USER_NAME_LENGTH, user);
+    return setup_fail(setup, node, error, "a user's name has at most %d bytes, and %s has more",
+                      IPMI_MAX_USER_NAME_LENGTH, user);
   g_strlcpy(account->user, user, sizeof account->user);
   return TRUE;
 }
@@ -69,8 +53,8 @@ read_password(IpmiAccount *account, const BackendSetup *setup, NodeId node, GErr
     g_strlcpy(account->password, password, sizeof account->password);
   secret_free(password);
   return fits ||
-         fail(setup, node, error, "an IPMI password has at most %d bytes, and this has more",
-              IPMI_2_0_MAX_PASSWORD_LENGTH);
+         setup_fail(setup, node, error, "an IPMI password has at most %d bytes, and this has more",
+                    IPMI_2_0_MAX_PASSWORD_LENGTH);
 }
 
 /* Text, or 0x and two digits a byte. */
@@ -106,8 +90,8 @@ read_kg(IpmiAccount *account, const BackendSetup *setup, NodeId node, GError **e
     g_propagate_error(error, g_steal_pointer(&problem));
     return FALSE;
   }
-  return good || fail(setup, node, error,
-                      "a K_g is 1 to 20 bytes of text, or 0x and two hex digits for each");
+  return good || setup_fail(setup, node, error,
+                            "a K_g is 1 to 20 bytes of text, or 0x and two hex digits for each");
 }
 
 static void
@@ -135,9 +119,10 @@ read_workaround(IpmiAccount *account, const char *word, const BackendSetup *setu
   }
   const char *nearest = units_nearest_word(word, names);
   if (nearest != NULL)
-    return fail(setup, node, error, "there is no work-around %s; is %s meant?", word, nearest);
-  return fail(setup, node, error, "there is no work-around %s; ipmipower(8) lists FreeIPMI's",
-              word);
+    return setup_fail(setup, node, error, "there is no work-around %s; is %s meant?", word,
+                      nearest);
+  return setup_fail(setup, node, error, "there is no work-around %s; ipmipower(8) lists FreeIPMI's",
+                    word);
 }
 
 static gboolean
@@ -155,12 +140,13 @@ static gboolean
 add_suite(IpmiBmc *bmc, guint64 suite, const BackendSetup *setup, GError **error)
 {
   if (suite > IPMI_CIPHER_SUITE_ID_MAX || !ipmi_suite_known((guint)suite))
-    return fail(setup, bmc->node, error,
-                "cipher suite %" G_GUINT64_FORMAT " is none that can be spoken; there are 0-3, "
-                "6-8, 11, 12, 15-17",
-                suite);
+    return setup_fail(setup, bmc->node, error,
+                      "cipher suite %" G_GUINT64_FORMAT
+                      " is none that can be spoken; there are 0-3, "
+                      "6-8, 11, 12, 15-17",
+                      suite);
   if (bmc->n_suites == IPMI_SUITES_MAX)
-    return fail(setup, bmc->node, error, "more than %d cipher suites", IPMI_SUITES_MAX);
+    return setup_fail(setup, bmc->node, error, "more than %d cipher suites", IPMI_SUITES_MAX);
   bmc->suites[bmc->n_suites++] = (guint)suite;
   return TRUE;
 }
@@ -178,7 +164,7 @@ read_suites(IpmiBmc *bmc, const BackendSetup *setup, GError **error)
   for (char **other = others; other != NULL && *other != NULL; other++) {
     guint64 suite;
     if (!units_parse_count(*other, IPMI_CIPHER_SUITE_ID_MAX, &suite, NULL))
-      return fail(setup, bmc->node, error, "cipher-fallback: %s is no cipher suite", *other);
+      return setup_fail(setup, bmc->node, error, "cipher-fallback: %s is no cipher suite", *other);
     if (!add_suite(bmc, suite, setup, error))
       return FALSE;
   }
@@ -191,7 +177,7 @@ read_address(IpmiBmc *bmc, const BackendSetup *setup, GError **error)
   bmc->address = layout_setting_text(setup->layout, setup->settings, bmc->node, "address");
   bmc->place = g_network_address_parse(bmc->address, IPMI_PORT, NULL);
   return bmc->place != NULL ||
-         fail(setup, bmc->node, error, "%s is no HOST or HOST:PORT", bmc->address);
+         setup_fail(setup, bmc->node, error, "%s is no HOST or HOST:PORT", bmc->address);
 }
 
 gboolean
@@ -210,7 +196,8 @@ ipmi_bmc_init(IpmiBmc *bmc, const BackendSetup *setup, NodeId node, GError **err
   bmc->persistent = layout_setting_flag(layout, settings, node, "persistent");
   read_level(&bmc->account, setup, node);
   if (bmc->retransmit <= 0 || bmc->patience <= 0)
-    return fail(setup, node, error, "retransmit and session-timeout must be more than nothing");
+    return setup_fail(setup, node, error,
+                      "retransmit and session-timeout must be more than nothing");
   return read_address(bmc, setup, error) && read_suites(bmc, setup, error) &&
          read_user(&bmc->account, setup, node, error) &&
          read_password(&bmc->account, setup, node, error) &&

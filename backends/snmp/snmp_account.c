@@ -7,22 +7,6 @@
 #define USER_MAX 32 /* bytes, RFC 3414 */
 #define PASSWORD_MIN 8
 
-static gboolean fail(const BackendSetup *setup, NodeId node, GError **error, const char *format,
-                     ...) G_GNUC_PRINTF(4, 5);
-
-static gboolean
-fail(const BackendSetup *setup, NodeId node, GError **error, const char *format, ...)
-{
-  va_list arguments;
-
-  va_start(arguments, format);
-  g_autofree char *what = g_strdup_vprintf(format, arguments);
-  va_end(arguments);
-  g_set_error(error, BACKEND_ERROR, 0, "%s: backend %s: %s: %s", setup->layout->file, setup->name,
-              setup->layout->nodes[node].name, what);
-  return FALSE;
-}
-
 static gboolean
 read_address(SnmpAccount *account, const BackendSetup *setup, NodeId node, GError **error)
 {
@@ -30,7 +14,7 @@ read_address(SnmpAccount *account, const BackendSetup *setup, NodeId node, GErro
   g_autoptr(GSocketConnectable) place = g_network_address_parse(text, DEFAULT_PORT, NULL);
 
   if (place == NULL)
-    return fail(setup, node, error, "%s is no HOST or HOST:PORT", text);
+    return setup_fail(setup, node, error, "%s is no HOST or HOST:PORT", text);
   account->host = g_strdup(g_network_address_get_hostname(G_NETWORK_ADDRESS(place)));
   account->port = g_network_address_get_port(G_NETWORK_ADDRESS(place));
   return TRUE;
@@ -65,8 +49,8 @@ read_password(char **password, const BackendSetup *setup, NodeId node, const cha
   if (!read_secret(password, setup, node, key, error))
     return FALSE;
   return *password == NULL || strlen(*password) >= PASSWORD_MIN ||
-         fail(setup, node, error, "%s: a password of version 3 has at least %d characters", key,
-              PASSWORD_MIN);
+         setup_fail(setup, node, error, "%s: a password of version 3 has at least %d characters",
+                    key, PASSWORD_MIN);
 }
 
 static gboolean
@@ -76,12 +60,14 @@ read_v3(SnmpAccount *account, const BackendSetup *setup, NodeId node, GError **e
   account->auth_word = library_word(setup, node, "auth");
   account->priv_word = library_word(setup, node, "priv");
   if (account->user == NULL || strlen(account->user) > USER_MAX)
-    return fail(setup, node, error, "version 3 wants a `user`, of at most %d bytes", USER_MAX);
+    return setup_fail(setup, node, error, "version 3 wants a `user`, of at most %d bytes",
+                      USER_MAX);
   if (!read_password(&account->auth, setup, node, "auth-password", error) ||
       !read_password(&account->priv, setup, node, "priv-password", error))
     return FALSE;
   return account->priv == NULL || account->auth != NULL ||
-         fail(setup, node, error, "who encrypts signs too: `priv-password` wants `auth-password`");
+         setup_fail(setup, node, error,
+                    "who encrypts signs too: `priv-password` wants `auth-password`");
 }
 
 gboolean
@@ -94,7 +80,7 @@ snmp_account_read(SnmpAccount *account, const BackendSetup *setup, NodeId node, 
   account->timeout = layout_setting_time(layout, setup->settings, node, "timeout") / 1000;
   account->retries = layout_setting_count(layout, setup->settings, node, "retries");
   if (account->timeout <= 0)
-    return fail(setup, node, error, "timeout must be more than nothing");
+    return setup_fail(setup, node, error, "timeout must be more than nothing");
   if (!read_address(account, setup, node, error))
     return FALSE;
   if (account->v3)
@@ -102,6 +88,7 @@ snmp_account_read(SnmpAccount *account, const BackendSetup *setup, NodeId node, 
   if (!read_secret(&account->community, setup, node, "community", error))
     return FALSE;
   return account->community != NULL ||
-         fail(setup, node, error,
-              "version 2c wants a `community`, by reference: `file:PATH`, `env:NAME` or `prompt`");
+         setup_fail(
+             setup, node, error,
+             "version 2c wants a `community`, by reference: `file:PATH`, `env:NAME` or `prompt`");
 }
