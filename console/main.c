@@ -4,6 +4,7 @@
 
 #include "main_check.h"
 #include "main_console.h"
+#include "main_device.h"
 #include "main_hash.h"
 #include "main_help.h"
 #include "main_lab.h"
@@ -19,9 +20,10 @@
 const Subcommand main_subcommands[] = {
     {"run", main_run, "run a script without a screen"},
     {"do", main_do, "carry out one line of commands"},
-    {"check", main_check, "tell what is wrong with layouts, jobs, scripts, transcripts"},
+    {"check", main_check, "tell what is wrong with layouts, jobs, devices, scripts, transcripts"},
     {"replay", main_replay, "show or verify a transcript"},
     {"rerun", main_rerun, "carry a transcript's commands out again and compare figures"},
+    {"device", main_device, "say what a video switch takes and is sent"},
     {"hash", main_hash, "say which ports of a bond serve which seats"},
     {"nodeset", main_nodeset, "fold, expand or count node sets"},
     {"help", main_help, "tell about a command, a subcommand or the keys"},

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "backends/vswitch/device.h"
 #include "main_means.h"
 #include "main_options.h"
 #include "main_say.h"
@@ -38,14 +39,26 @@ check_job(const char *path, const char *text, gsize length, GError **error)
 }
 
 static gboolean
+check_device(const char *path, const char *text, gsize length, GError **error)
+{
+  g_autoptr(Device) device = device_parse(path, text, length, error);
+  if (device != NULL)
+    printf("%s: device %s, %u scripts\n", path, device->name, device->scripts->len);
+  return device != NULL;
+}
+
+static gboolean
 check_yaml(const char *path, const char *text, gsize length, GError **error)
 {
   g_autoptr(YamlFile) file = yaml_parse(path, text, length, error);
   if (file == NULL)
     return FALSE;
   const YamlNode *root = yaml_root(file);
-  gboolean is_job = root != NULL && root->kind == YAML_MAP && yaml_get(root, "job") != NULL;
-  return (is_job ? check_job : check_layout)(path, text, length, error);
+  gboolean map = root != NULL && root->kind == YAML_MAP;
+  Check check_as = map && yaml_get(root, "job") != NULL      ? check_job
+                   : map && yaml_get(root, "device") != NULL ? check_device
+                                                             : check_layout;
+  return check_as(path, text, length, error);
 }
 
 static gboolean
@@ -99,7 +112,8 @@ choose(const char *path, const char *text)
     return check_yaml;
   if (g_str_has_suffix(path, ".pult"))
     return check_script;
-  return has_key(text, "lab") || has_key(text, "job") ? check_yaml : check_script;
+  return has_key(text, "lab") || has_key(text, "job") || has_key(text, "device") ? check_yaml
+                                                                                 : check_script;
 }
 
 static gboolean
@@ -135,8 +149,9 @@ main_check(int argc, char **argv)
 {
   const GOptionEntry entries[] = {G_OPTION_ENTRY_NULL};
   g_autoptr(GError) error = NULL;
-  if (!main_parse_entries(entries, "FILE…", "Checks layouts, jobs, scripts and transcripts.", &argc,
-                          &argv, &error))
+  if (!main_parse_entries(entries, "FILE…",
+                          "Checks layouts, jobs, devices, scripts and transcripts.", &argc, &argv,
+                          &error))
     return main_fail(error);
   if (argc < 2) {
     main_complain("check takes one file or more");

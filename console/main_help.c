@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/command_words.h"
+#include "main_device.h"
 #include "main_say.h"
 #include "main_subcommand.h"
 #include "model/layout_backend.h"
@@ -101,6 +102,19 @@ list_layouts(List *list, GError **error)
   return TRUE;
 }
 
+static gboolean
+list_devices(List *list, GError **error)
+{
+  g_auto(GStrv) names = data_names(DEVICE_FOLDER, ".yaml");
+  for (char **name = names; *name != NULL; name++) {
+    g_autoptr(Device) device = list->names_only ? NULL : main_read_device(*name, error);
+    if (device == NULL && !list->names_only)
+      return FALSE;
+    add(list, *name, device != NULL ? device->about : NULL);
+  }
+  return TRUE;
+}
+
 /* A script is about what its first line remarks. */
 static gboolean
 list_scripts(List *list, GError **error)
@@ -159,15 +173,11 @@ typedef struct {
 } Topic;
 
 static const Topic topics[] = {
-    {"keys", list_keys},
-    {"views", list_views},
-    {"commands", list_commands},
-    {"subcommands", list_subcommands},
-    {"layouts", list_layouts},
-    {"scripts", list_scripts},
-    {"jobs", list_jobs},
-    {"settings", list_settings},
-    {NULL, NULL},
+    {"keys", list_keys},         {"views", list_views},
+    {"commands", list_commands}, {"subcommands", list_subcommands},
+    {"layouts", list_layouts},   {"scripts", list_scripts},
+    {"jobs", list_jobs},         {"devices", list_devices},
+    {"settings", list_settings}, {NULL, NULL},
 };
 
 static const Topic *
