@@ -292,6 +292,12 @@ read_clock(BackendCheck *check)
     check->now = g_get_monotonic_time() * 1000 - check->base;
 }
 
+const Layout *
+backend_check_layout(const BackendCheck *check)
+{
+  return check->layout;
+}
+
 void
 backend_check_start(BackendCheck *check, Backend *backend)
 {

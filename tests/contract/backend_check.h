@@ -17,6 +17,7 @@ typedef struct BackendCheck BackendCheck;
 BackendCheck *backend_check_new(const Layout *layout, BackendPost seen, gpointer data);
 /* Frees the backend as well. */
 void backend_check_free(BackendCheck *check);
+const Layout *backend_check_layout(const BackendCheck *check);
 /* What the backend under test posts to; data is the check. */
 void backend_check_post(const Event *event, gpointer check);
 /* Takes BACKEND, and starts it. */

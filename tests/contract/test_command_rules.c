@@ -8,7 +8,7 @@
 #include <glib/gstdio.h>
 
 #include "backends/command.h"
-#include "tests/contract/backend_check.h"
+#include "tests/contract/backend_ask.h"
 
 /* An outlet a node, each with a fault of its own; its state is a file. What it was told stands in
  * its log. The secret is its first line of input. */
@@ -136,30 +136,21 @@ tear_down(void **state)
   return 0;
 }
 
-static Verdict
-ask(const Lab *lab, Operation operation, const char *name, const char **text)
+static guint32
+ask(const Lab *lab, Operation operation, const char *name)
 {
-  NodeId node = layout_find(lab->layout, name);
-  const char *device[] = {"device", "pxe", NULL};
-  guint32 request = backend_check_submit(lab->check, operation, &node, 1, 20 * TIME_SECOND,
-                                         operation == OP_BOOT_DEVICE ? device : NULL);
+  static const char *const device[] = {"device", "pxe", NULL};
+  guint32 request = backend_ask(lab->check, operation, name, 20 * TIME_SECOND,
+                                operation == OP_BOOT_DEVICE ? device : NULL);
 
-  assert_true(
-      backend_check_finish(lab->check, request, backend_check_now(lab->check) + 25 * TIME_SECOND));
-  *text = backend_check_text(lab->check, request, node);
-  if (backend_check_violation(lab->check) != NULL)
-    fail_msg("%s", backend_check_violation(lab->check));
-  return (Verdict)backend_check_verdict(lab->check, request, node);
+  backend_ask_finish(lab->check, request);
+  return request;
 }
 
 static void
 expect(const Lab *lab, Operation operation, const char *name, Verdict verdict, const char *said)
 {
-  const char *text;
-  Verdict found = ask(lab, operation, name, &text);
-
-  if (found != verdict || strcmp(text, said) != 0)
-    fail_msg("%s of %s: %s, \"%s\"", operation_name(operation), name, verdict_name(found), text);
+  backend_ask_expect(lab->check, ask(lab, operation, name), name, verdict, said);
 }
 
 static void
@@ -193,9 +184,10 @@ static void
 test_loud(void **state)
 {
   const Lab *lab = *state;
-  const char *text;
+  guint32 status = ask(lab, OP_STATUS, "loud");
+  const char *text = backend_check_text(lab->check, status, layout_find(lab->layout, "loud"));
 
-  assert_int_equal(ask(lab, OP_STATUS, "loud", &text), VERDICT_UNKNOWN);
+  backend_ask_expect(lab->check, status, "loud", VERDICT_UNKNOWN, "");
   assert_true(g_str_has_prefix(text, "loud: its status says neither on nor off: \\x1b\\x1b"));
   assert_true(strlen(text) < 500);
 }
@@ -205,18 +197,15 @@ static void
 test_dead(void **state)
 {
   const Lab *lab = *state;
-  NodeId nodes[] = {layout_find(lab->layout, "dead"), layout_find(lab->layout, "fine"),
-                    layout_find(lab->layout, "slow")};
-  guint32 on = backend_check_submit(lab->check, OP_ON, nodes, 3, 2 * TIME_SECOND, NULL);
+  guint32 on = backend_ask(lab->check, OP_ON, "dead fine slow", 2 * TIME_SECOND, NULL);
 
-  assert_true(backend_check_finish(lab->check, on, 10 * TIME_SECOND));
-  assert_int_equal(backend_check_verdict(lab->check, on, nodes[0]), VERDICT_UNKNOWN);
-  assert_int_equal(backend_check_verdict(lab->check, on, nodes[1]), VERDICT_OK);
-  assert_int_equal(backend_check_verdict(lab->check, on, nodes[2]), VERDICT_OK);
-  guint32 status = backend_check_submit(lab->check, OP_STATUS, nodes, 1, TIME_SECOND / 2, NULL);
-  assert_true(backend_check_finish(lab->check, status, 20 * TIME_SECOND));
-  assert_int_equal(backend_check_verdict(lab->check, status, nodes[0]), VERDICT_TIMEOUT);
-  assert_null(backend_check_violation(lab->check));
+  backend_ask_finish(lab->check, on);
+  backend_ask_expect(lab->check, on, "dead", VERDICT_UNKNOWN, "");
+  backend_ask_expect(lab->check, on, "fine", VERDICT_OK, "");
+  backend_ask_expect(lab->check, on, "slow", VERDICT_OK, "");
+  guint32 status = backend_ask(lab->check, OP_STATUS, "dead", TIME_SECOND / 2, NULL);
+  backend_ask_finish(lab->check, status);
+  backend_ask_expect(lab->check, status, "dead", VERDICT_TIMEOUT, "");
 }
 
 static void
@@ -228,13 +217,8 @@ test_walk(void **state)
                                   {OP_OFF, 4, hard, NULL},        {OP_RESET, 2, NULL, NULL},
                                   {OP_BOOT_DEVICE, 1, pxe, NULL}, {OP_KEYS, 3, NULL, NULL},
                                   {OP_STATUS, 0, NULL, NULL}};
-  CheckWalk walk = {asks, lab->layout->clients, lab->layout->n_clients, 60, TIME_SECOND / 4};
 
-  backend_check_walk(lab->check, &walk, 1);
-  if (backend_check_violation(lab->check) != NULL)
-    fail_msg("%s", backend_check_violation(lab->check));
-  assert_true(backend_check_count(lab->check, VERDICT_OK) > 0);
-  assert_true(backend_check_count(lab->check, VERDICT_UNSUPPORTED) > 0);
+  backend_ask_walk(lab->check, asks, 60, TIME_SECOND / 4);
 }
 
 int

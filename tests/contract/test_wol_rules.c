@@ -8,7 +8,7 @@
 #include <gio/gio.h>
 
 #include "backends/wol.h"
-#include "tests/contract/backend_check.h"
+#include "tests/contract/backend_ask.h"
 
 #define MAGIC_BYTES 102
 
@@ -95,37 +95,6 @@ tear_down(void **state)
   return 0;
 }
 
-static guint32
-submit(const Lab *lab, Operation operation, const char *set, gint64 deadline)
-{
-  g_auto(GStrv) words = g_strsplit(set, " ", -1);
-  g_autofree NodeId *nodes = g_new(NodeId, g_strv_length(words));
-
-  for (guint i = 0; words[i] != NULL; i++)
-    nodes[i] = layout_find(lab->layout, words[i]);
-  return backend_check_submit(lab->check, operation, nodes, g_strv_length(words), deadline, NULL);
-}
-
-static void
-finish(const Lab *lab, guint32 request)
-{
-  assert_true(
-      backend_check_finish(lab->check, request, backend_check_now(lab->check) + 30 * TIME_SECOND));
-  if (backend_check_violation(lab->check) != NULL)
-    fail_msg("%s", backend_check_violation(lab->check));
-}
-
-static void
-expect(const Lab *lab, guint32 request, const char *name, Verdict verdict, const char *said)
-{
-  NodeId node = layout_find(lab->layout, name);
-  const char *text = backend_check_text(lab->check, request, node);
-  Verdict found = (Verdict)backend_check_verdict(lab->check, request, node);
-
-  if (found != verdict || strstr(text, said) == NULL)
-    fail_msg("%s: %s, \"%s\"", name, verdict_name(found), text);
-}
-
 /* Magic packets that have come since for the machine whose MAC ends in LAST. */
 static guint
 n_packets(const Lab *lab, guint8 last)
@@ -146,21 +115,22 @@ static void
 test_each(void **state)
 {
   const Lab *lab = *state;
-  guint32 on = submit(lab, OP_ON, "a1 a2 nomac nowhere", 10 * TIME_SECOND);
+  guint32 on = backend_ask(lab->check, OP_ON, "a1 a2 nomac nowhere", 10 * TIME_SECOND, NULL);
 
-  finish(lab, on);
-  expect(lab, on, "a1", VERDICT_OK, "");
-  expect(lab, on, "a2", VERDICT_OK, "");
-  expect(lab, on, "nomac", VERDICT_FAILED, "nomac: the layout gives no `mac`");
-  expect(lab, on, "nowhere", VERDICT_FAILED, "nowhere: no way to send a magic packet");
+  backend_ask_finish(lab->check, on);
+  backend_ask_expect(lab->check, on, "a1", VERDICT_OK, "");
+  backend_ask_expect(lab->check, on, "a2", VERDICT_OK, "");
+  backend_ask_expect(lab->check, on, "nomac", VERDICT_FAILED, "nomac: the layout gives no `mac`");
+  backend_ask_expect(lab->check, on, "nowhere", VERDICT_FAILED,
+                     "nowhere: no way to send a magic packet");
   assert_int_equal(n_packets(lab, 1), 3);
   /* Whether it is on, it cannot see, and switching off is not its either. */
   for (Operation operation = OP_STATUS; operation < OP_N; operation++) {
     if (operation == OP_ON)
       continue;
-    guint32 other = submit(lab, operation, "a1", 10 * TIME_SECOND);
-    finish(lab, other);
-    expect(lab, other, "a1", VERDICT_UNSUPPORTED, "a1: ");
+    guint32 other = backend_ask(lab->check, operation, "a1", 10 * TIME_SECOND, NULL);
+    backend_ask_finish(lab->check, other);
+    backend_ask_expect(lab->check, other, "a1", VERDICT_UNSUPPORTED, "a1: ");
   }
 }
 
@@ -171,10 +141,12 @@ test_asked_within(void **state)
   Lab *lab = *state;
 
   lab->seen_node = layout_find(lab->layout, "a1");
-  finish(lab, submit(lab, OP_ON, "nomac a2", 10 * TIME_SECOND));
+  backend_ask_finish(lab->check,
+                     backend_ask(lab->check, OP_ON, "nomac a2", 10 * TIME_SECOND, NULL));
   assert_int_not_equal(lab->seen_request, 0);
-  finish(lab, lab->seen_request);
-  expect(lab, lab->seen_request, "a1", VERDICT_UNSUPPORTED, "a1: wol cannot off");
+  backend_ask_finish(lab->check, lab->seen_request);
+  backend_ask_expect(lab->check, lab->seen_request, "a1", VERDICT_UNSUPPORTED,
+                     "a1: wol cannot off");
   assert_int_equal(n_packets(lab, 1), 0);
 }
 
@@ -184,25 +156,25 @@ static void
 test_slow(void **state)
 {
   const Lab *lab = *state;
-  guint32 slow = submit(lab, OP_ON, "slow", 60 * TIME_SECOND);
-  guint32 quick = submit(lab, OP_ON, "a3 a4", 60 * TIME_SECOND);
+  guint32 slow = backend_ask(lab->check, OP_ON, "slow", 60 * TIME_SECOND, NULL);
+  guint32 quick = backend_ask(lab->check, OP_ON, "a3 a4", 60 * TIME_SECOND, NULL);
 
-  finish(lab, quick);
-  assert_int_equal(backend_check_verdict(lab->check, slow, layout_find(lab->layout, "slow")), -1);
+  backend_ask_finish(lab->check, quick);
+  backend_ask_expect_open(lab->check, slow, "slow");
   backend_check_cancel(lab->check, slow);
-  finish(lab, slow);
-  expect(lab, slow, "slow", VERDICT_UNKNOWN, "slow: ");
-  guint32 late = submit(lab, OP_ON, "slow", TIME_SECOND / 2);
-  finish(lab, late);
-  expect(lab, late, "slow", VERDICT_UNKNOWN, "slow: ");
+  backend_ask_finish(lab->check, slow);
+  backend_ask_expect(lab->check, slow, "slow", VERDICT_UNKNOWN, "slow: ");
+  guint32 late = backend_ask(lab->check, OP_ON, "slow", TIME_SECOND / 2, NULL);
+  backend_ask_finish(lab->check, late);
+  backend_ask_expect(lab->check, late, "slow", VERDICT_UNKNOWN, "slow: ");
   n_packets(lab, 0x21);
   backend_check_run(lab->check, backend_check_now(lab->check) + TIME_SECOND / 2);
   assert_int_equal(n_packets(lab, 0x21), 0);
   /* What never began has not happened. */
-  guint32 unsent = submit(lab, OP_ON, "a1", 60 * TIME_SECOND);
+  guint32 unsent = backend_ask(lab->check, OP_ON, "a1", 60 * TIME_SECOND, NULL);
   backend_check_cancel(lab->check, unsent);
-  finish(lab, unsent);
-  expect(lab, unsent, "a1", VERDICT_CANCELLED, "a1: ");
+  backend_ask_finish(lab->check, unsent);
+  backend_ask_expect(lab->check, unsent, "a1", VERDICT_CANCELLED, "a1: ");
   assert_int_equal(n_packets(lab, 1), 0);
 }
 
@@ -215,13 +187,8 @@ test_walk(void **state)
                                   {OP_OFF, 1, hard, NULL},
                                   {OP_STATUS, 1, NULL, NULL},
                                   {OP_STATUS, 0, NULL, NULL}};
-  CheckWalk walk = {asks, lab->layout->clients, lab->layout->n_clients, 200, TIME_SECOND / 20};
 
-  backend_check_walk(lab->check, &walk, 1);
-  if (backend_check_violation(lab->check) != NULL)
-    fail_msg("%s", backend_check_violation(lab->check));
-  assert_true(backend_check_count(lab->check, VERDICT_OK) > 0);
-  assert_true(backend_check_count(lab->check, VERDICT_UNSUPPORTED) > 0);
+  backend_ask_walk(lab->check, asks, 200, TIME_SECOND / 20);
 }
 
 int
