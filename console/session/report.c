@@ -113,14 +113,6 @@ report_value(double value, const char *unit)
   return *unit != 0 ? g_strconcat(number, " ", unit, NULL) : g_steal_pointer(&number);
 }
 
-/* The number ends at one column and the unit begins behind it. */
-static void
-print_aligned(FILE *out, const char *value)
-{
-  gsize number = strcspn(value, " ");
-  fprintf(out, "%*.*s %-7s", 10, (int)number, value, value[number] != 0 ? value + number + 1 : "");
-}
-
 /* What a figure's name may end in when it belongs into a row with others of its kind. */
 static const char *const statistics[] = {"mean", "median", "min", "max", "p90", "peak", "sum"};
 #define N_STATISTICS G_N_ELEMENTS(statistics)
@@ -179,44 +171,110 @@ row_unit(const FigureRow *row)
   return blank != NULL ? g_intern_string(blank + 1) : "";
 }
 
-static void
-print_row(const FigureRow *row, int width, FILE *out)
+/* ---- Tables ---------------------------------------------------------------------------------- */
+
+/* Columns of the figures' table: its name, a column a statistic, then these. */
+enum { COLUMN_UNIT = N_STATISTICS + 1, COLUMN_N, COLUMN_RUNS, N_COLUMNS };
+/* Columns of the expectations'. */
+enum { EXPECTED_HELD, EXPECTED_VALUE, EXPECTED_UNIT, EXPECTED_TEXT, N_EXPECTED };
+
+static char **
+add_cells(GPtrArray *table, guint n)
 {
+  char **cells = g_new0(char *, n + 1);
+  for (guint c = 0; c < n; c++)
+    cells[c] = g_strdup("");
+  g_ptr_array_add(table, cells);
+  return cells;
+}
+
+static void
+set_cell(char **cell, char *text)
+{
+  g_free(*cell);
+  *cell = text;
+}
+
+/* A value's number and its unit, which stand in columns of their own. */
+static void
+set_value(char **number, char **unit, const char *value)
+{
+  gsize length = strcspn(value, " ");
+  set_cell(number, g_strndup(value, length));
+  set_cell(unit, g_strdup(value[length] != '\0' ? value + length + 1 : ""));
+}
+
+/* As wide as the cells want it, for a table is to have room in 80 columns. ON_LEFT has a bit set
+ * for a column whose text begins rather than ends where the others of it do. */
+static void
+print_table(const GPtrArray *table, guint n, guint on_left, const char *gap, FILE *out)
+{
+  int widths[N_COLUMNS] = {0};
+  g_assert(n <= G_N_ELEMENTS(widths));
+  for (guint r = 0; r < table->len; r++)
+    for (guint c = 0; c < n; c++)
+      widths[c] = MAX(widths[c], (int)strlen(((char **)table->pdata[r])[c]));
+  for (guint r = 0; r < table->len; r++) {
+    g_autoptr(GString) line = g_string_new(NULL);
+    for (guint c = 0; c < n; c++)
+      if (widths[c] > 0)
+        g_string_append_printf(line, "%s%*s", line->len > 0 ? gap : "",
+                               on_left & 1u << c ? -widths[c] : widths[c],
+                               ((char **)table->pdata[r])[c]);
+    fprintf(out, "%s\n", g_strchomp(line->str));
+  }
+}
+
+static void
+add_row(GPtrArray *table, const FigureRow *row)
+{
+  char **cells = add_cells(table, N_COLUMNS);
   const Found *any = row->alone;
+  set_cell(&cells[0], g_strdup(row->name));
   if (any != NULL) {
     g_autofree char *value = report_value(any->value, any->unit);
-    const char *blank = strchr(value, ' ');
-    fprintf(out, "%-*s %7.*s%*s %-7s", width, row->name, (int)strcspn(value, " "), value,
-            7 * ((int)N_STATISTICS - 1), "", blank != NULL ? blank + 1 : "");
+    set_value(&cells[1], &cells[COLUMN_UNIT], value);
   } else {
     const char *unit = row_unit(row);
-    fprintf(out, "%-*s ", width, row->name);
     for (guint s = 0; s < N_STATISTICS; s++) {
       const Found *found = row->found[s];
-      any = found != NULL ? found : any;
-      g_autofree char *value = found == NULL ? g_strdup("")
-                               : *unit != 0  ? units_print_in(found->value, unit)
+      if (found == NULL)
+        continue;
+      any = found;
+      g_autofree char *value = *unit != '\0' ? units_print_in(found->value, unit)
                                              : units_print(found->value, DIMENSION_COUNT);
-      fprintf(out, "%7.*s", (int)strcspn(value, " "), value);
+      set_value(&cells[s + 1], &cells[COLUMN_UNIT], value);
     }
-    fprintf(out, " %-7s", unit);
   }
-  fprintf(out, "%5u%5u\n", any->n, any->runs);
+  set_cell(&cells[COLUMN_N], g_strdup_printf("%u", any->n));
+  set_cell(&cells[COLUMN_RUNS], g_strdup_printf("%u", any->runs));
+}
+
+/* A statistic that no figure has is no column. */
+static void
+add_head(GPtrArray *table, const GArray *rows)
+{
+  char **cells = add_cells(table, N_COLUMNS);
+  set_cell(&cells[0], g_strdup("figure"));
+  for (guint i = 0; i < rows->len; i++) {
+    const FigureRow *row = &g_array_index(rows, FigureRow, i);
+    for (guint s = 0; s < N_STATISTICS; s++)
+      if (row->found[s] != NULL || (s == 0 && row->alone != NULL))
+        set_cell(&cells[s + 1], g_strdup(statistics[s]));
+  }
+  set_cell(&cells[COLUMN_N], g_strdup("n"));
+  set_cell(&cells[COLUMN_RUNS], g_strdup("runs"));
 }
 
 static void
 print_figures(const Report *report, FILE *out)
 {
   g_autoptr(GArray) rows = figure_rows(report);
-  int width = (int)strlen("figure");
+  g_autoptr(GPtrArray) table = g_ptr_array_new_with_free_func((GDestroyNotify)g_strfreev);
+  add_head(table, rows);
   for (guint i = 0; i < rows->len; i++)
-    width = MAX(width, (int)strlen(g_array_index(rows, FigureRow, i).name));
-  fprintf(out, "%-*s ", width, "figure");
-  for (guint s = 0; s < N_STATISTICS; s++)
-    fprintf(out, "%7s", statistics[s]);
-  fprintf(out, " %-7s%5s%5s\n", "", "n", "runs");
-  for (guint i = 0; i < rows->len; i++)
-    print_row(&g_array_index(rows, FigureRow, i), width, out);
+    add_row(table, &g_array_index(rows, FigureRow, i));
+  print_table(table, N_COLUMNS, 1u << 0 | 1u << COLUMN_UNIT, " ", out);
 }
 
 /* The unit an expectation's figure has. */
@@ -233,13 +291,16 @@ expected_unit(const Report *report, const char *text)
 static void
 print_expected(const Report *report, FILE *out)
 {
+  g_autoptr(GPtrArray) table = g_ptr_array_new_with_free_func((GDestroyNotify)g_strfreev);
   for (guint i = 0; i < report->expected->len; i++) {
     const Expected *expected = &g_array_index(report->expected, Expected, i);
     g_autofree char *value = report_value(expected->value, expected_unit(report, expected->text));
-    fprintf(out, "%s  ", expected->held ? "held    " : "NOT held");
-    print_aligned(out, value);
-    fprintf(out, " %s\n", expected->text);
+    char **cells = add_cells(table, N_EXPECTED);
+    set_cell(&cells[EXPECTED_HELD], g_strdup(expected->held ? "held" : "NOT held"));
+    set_value(&cells[EXPECTED_VALUE], &cells[EXPECTED_UNIT], value);
+    set_cell(&cells[EXPECTED_TEXT], g_strdup(expected->text));
   }
+  print_table(table, N_EXPECTED, (1u << N_EXPECTED) - 1 - (1u << EXPECTED_VALUE), " ", out);
 }
 
 /* `try expect` compares and does not count. */
