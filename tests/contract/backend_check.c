@@ -212,7 +212,10 @@ check_samples(BackendCheck *check, const SamplesEvent *samples)
   }
   for (guint i = 0; i < samples->n; i++) {
     if (samples->values[i] < columns->values[i] && columns->units[i] != 'm')
-      broken(check, "the counter in column %u went back", i);
+      broken(check,
+             "the counter in column %u of %s went back, from %" G_GINT64_FORMAT
+             " to %" G_GINT64_FORMAT,
+             i, samples->source, columns->values[i], samples->values[i]);
     columns->values[i] = samples->values[i];
   }
 }
