@@ -17,8 +17,8 @@ void backend_ask_expect(const BackendCheck *check, guint32 request, const char *
                         Verdict verdict, const char *said);
 /* It has no result yet. */
 void backend_ask_expect_open(const BackendCheck *check, guint32 request, const char *name);
-/* N_STEPS of a random walk over all clients, LONGEST between two at most: no rule is broken, and
- * some of what was asked went well, some was refused as unsupported. ASKS end with a weight of 0. */
+/* N_STEPS of a random walk over all clients, LONGEST between two at most: no rule is broken, some
+ * of what was asked went well, and some was refused as unsupported. ASKS end with a weight of 0. */
 void backend_ask_walk(BackendCheck *check, const CheckAsk *asks, guint n_steps, gint64 longest);
 
 #endif
