@@ -228,7 +228,7 @@ test_every_lie_is_caught(void **state)
       [MISDATES] = "posted an event of",
       [IS_EARLY] = "posted before it was due",
       [HAS_NO_LINK] = "before its link was up",
-      [COUNTS_BACK] = "column 1 went back",
+      [COUNTS_BACK] = "column 1 of liar went back, from 100 to 99",
       [HAS_NO_COLUMNS] = "samples came before their columns",
       [LOSES_A_VALUE] = "1 values for 2 columns",
       [OBSERVES_NOBODY] = "not in the layout",
