@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "backends/command.h"
+#include "backends/command/command.h"
 #ifdef HAVE_IPMI
 #include "backends/ipmi/ipmi.h"
 #endif

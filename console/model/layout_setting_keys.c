@@ -67,9 +67,11 @@ static const SettingKey keys[] = {
     {"command", "boot-device.run", WORDS, "with {device}: pxe or disk"},
     {"command", "ok", PATTERN, "a line without which an operation has failed"},
     {"command", "fails", PATTERN, "a line with which it has, whatever else was said"},
+    {"command", "lost", PATTERN, "a line after which it may have happened: the status then tells"},
     {"command", "address", TEXT, "for {address} in commands"},
     {"command", "secret", SECRET, "what the command needs to know"},
     {"command", "secret-variable", TEXT, "of the environment, that it gets it in; else by its input"},
+    {"command", "input", TEXT, "a line it is told, behind the secret"},
     {"command", "workers", COUNT("16", 1, 256), "commands running at once"},
 
     {"powerman", "address", TEXT_OR("localhost:10101"), "HOST:PORT of powermand"},

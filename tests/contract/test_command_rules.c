@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <glib/gstdio.h>
 
-#include "backends/command.h"
+#include "backends/command/command.h"
 #include "tests/contract/backend_ask.h"
 
 /* An outlet a node, each with a fault of its own; its state is a file. What it was told stands in
@@ -18,6 +18,15 @@ static const char outlet[] =
     "read -r secret || secret=none\n"
     "[ \"$secret\" = 'open sesame' ] || { echo 'bad password'; exit 0; }\n"
     "echo \"$op\" >>\"$dir/$node.log\"\n"
+    "case $node-$op in\n"
+    "hangs-on) sleep 60 ;;\n"
+    "hard-on) echo on >\"$dir/$node\"; sleep 60 ;;\n"
+    "deaf-on) echo 'done.'; exit 0 ;;\n"
+    "lazy-off) echo 'done.'; (sleep 0.6; echo off >\"$dir/$node\") >/dev/null 2>&1 & exit 0 ;;\n"
+    "lost-on) echo on >\"$dir/$node\"; echo 'permission denied or no answer'; exit 1 ;;\n"
+    "lost-reset|gone-*) [ $op = status ] || { echo 'no answer'; exit 1; } ;;\n"
+    "ends-on) kill -9 $$ ;;\n"
+    "esac\n"
     "case $node in\n"
     "slow) sleep 0.3 ;;\n"
     "dead) trap '' TERM; sleep 60 ;;\n"
@@ -34,7 +43,8 @@ static const char outlet[] =
     "*) echo 'done.' ;;\n"
     "esac\n";
 
-static const char names[] = "fine slow dead fails refuses dumb both holds loud bare missing";
+static const char names[] = "fine slow dead fails refuses dumb both holds loud bare missing "
+                            "hangs hard deaf lazy lost gone ends";
 
 typedef struct {
   char *dir;
@@ -64,11 +74,13 @@ lab_text(const char *dir)
       "    off: {run: [%s/outlet, \"{address}\", off, \"{node}\"]}\n"
       "    reset: {run: [%s/outlet, \"{address}\", reset, \"{node}\"]}\n"
       "    boot-device: {run: [%s/outlet, \"{address}\", \"boot-{device}\", \"{node}\"]}\n"
+      "    soft-off: {run: [%s/outlet, \"{address}\", off, \"{node}\"]}\n"
       "    ok: done\\.\n"
-      "    fails: permission denied|bad password\n"
+      "    fails: permission denied.*|bad password\n"
+      "    lost: .*no answer\n"
       "    workers: 4\n"
       "    nodes: {missing: {on: {run: [%s/nowhere]}}}\n",
-      dir, dir, dir, dir, dir, dir, dir, dir);
+      dir, dir, dir, dir, dir, dir, dir, dir, dir);
   return g_string_free(text, FALSE);
 }
 
@@ -137,14 +149,38 @@ tear_down(void **state)
 }
 
 static guint32
-ask(const Lab *lab, Operation operation, const char *name)
+ask_for(const Lab *lab, Operation operation, const char *name, gint64 time)
 {
-  static const char *const device[] = {"device", "pxe", NULL};
-  guint32 request = backend_ask(lab->check, operation, name, 20 * TIME_SECOND,
-                                operation == OP_BOOT_DEVICE ? device : NULL);
+  static const char *const device[] = {"device", "pxe", NULL}, *const soft[] = {"how", "soft",
+                                                                                NULL};
+  guint32 request = backend_ask(lab->check, operation, name, time,
+                                operation == OP_BOOT_DEVICE ? device
+                                : operation == OP_OFF       ? soft
+                                                            : NULL);
 
   backend_ask_finish(lab->check, request);
   return request;
+}
+
+static guint32
+ask(const Lab *lab, Operation operation, const char *name)
+{
+  return ask_for(lab, operation, name, 20 * TIME_SECOND);
+}
+
+/* How often an outlet was told OPERATION. */
+static guint
+count_told(const Lab *lab, const char *name, const char *operation)
+{
+  g_autofree char *path = g_strdup_printf("%s/%s.log", lab->dir, name);
+  g_autofree char *log = NULL;
+  guint n = 0;
+
+  assert_true(g_file_get_contents(path, &log, NULL, NULL));
+  g_auto(GStrv) lines = g_strsplit(log, "\n", -1);
+  for (guint i = 0; lines[i] != NULL; i++)
+    n += g_str_equal(lines[i], operation) ? 1 : 0;
+  return n;
 }
 
 static void
@@ -160,8 +196,12 @@ test_each(void **state)
 
   expect(lab, OP_STATUS, "fine", VERDICT_OK, "");
   expect(lab, OP_ON, "fine", VERDICT_OK, "");
+  expect(lab, OP_ON, "fine", VERDICT_OK, "");
+  assert_int_equal(count_told(lab, "fine", "on"), 1);
   expect(lab, OP_BOOT_DEVICE, "fine", VERDICT_OK, "");
-  expect(lab, OP_RESET, "slow", VERDICT_OK, "");
+  expect(lab, OP_RESET, "fine", VERDICT_OK, "");
+  expect(lab, OP_RESET, "slow", VERDICT_FAILED,
+         "slow: it is off, and a reset does not switch it on; `power on slow` does");
   expect(lab, OP_ON, "fails", VERDICT_FAILED,
          "fails: its command ended with status 3: no such outlet");
   expect(lab, OP_OFF, "refuses", VERDICT_FAILED, "refuses: pdu refused: permission denied");
@@ -192,7 +232,7 @@ test_loud(void **state)
   assert_true(strlen(text) < 500);
 }
 
-/* Those that answer do so while one hangs, and at its deadline it is told what may be. */
+/* Those that answer do so while one hangs, and at its deadline that is told. */
 static void
 test_dead(void **state)
 {
@@ -200,12 +240,43 @@ test_dead(void **state)
   guint32 on = backend_ask(lab->check, OP_ON, "dead fine slow", 2 * TIME_SECOND, NULL);
 
   backend_ask_finish(lab->check, on);
-  backend_ask_expect(lab->check, on, "dead", VERDICT_UNKNOWN, "");
+  backend_ask_expect(lab->check, on, "dead", VERDICT_TIMEOUT, "");
   backend_ask_expect(lab->check, on, "fine", VERDICT_OK, "");
   backend_ask_expect(lab->check, on, "slow", VERDICT_OK, "");
   guint32 status = backend_ask(lab->check, OP_STATUS, "dead", TIME_SECOND / 2, NULL);
   backend_ask_finish(lab->check, status);
   backend_ask_expect(lab->check, status, "dead", VERDICT_TIMEOUT, "");
+}
+
+/* What is seen is told, whatever the command has said; and it is given once. */
+static void
+test_seen(void **state)
+{
+  const Lab *lab = *state;
+
+  expect(lab, OP_ON, "lost", VERDICT_OK, "");
+  expect(lab, OP_RESET, "lost", VERDICT_UNKNOWN,
+         "lost: was told reset once: it may have happened: no answer");
+  expect(lab, OP_ON, "lazy", VERDICT_OK, "");
+  expect(lab, OP_OFF, "lazy", VERDICT_OK, "");
+  backend_ask_expect(lab->check, ask_for(lab, OP_ON, "hard", 2 * TIME_SECOND), "hard", VERDICT_OK,
+                     "");
+  static const struct {
+    const char *name, *text;
+  } unseen[] = {
+      {"deaf", "deaf: its command said yes to on, but the power is still off"},
+      {"gone", "gone: was told on, but the power is still off: no answer"},
+      {"ends", "ends: was told on, but the power is still off"},
+      {"hangs", "hangs: was told on, but the power is still off: its command did not end"},
+  };
+  guint32 on = backend_ask(lab->check, OP_ON, "deaf gone ends hangs", 3 * TIME_SECOND, NULL);
+  backend_ask_finish(lab->check, on);
+  for (gsize i = 0; i < G_N_ELEMENTS(unseen); i++) {
+    backend_ask_expect(lab->check, on, unseen[i].name, VERDICT_TIMEOUT, unseen[i].text);
+    assert_int_equal(count_told(lab, unseen[i].name, "on"), 1);
+  }
+  assert_int_equal(count_told(lab, "lost", "on") + count_told(lab, "lost", "reset"), 2);
+  assert_int_equal(count_told(lab, "lazy", "off"), 1);
 }
 
 static void
@@ -228,6 +299,7 @@ main(void)
       cmocka_unit_test_setup_teardown(test_each, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_loud, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_dead, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_seen, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_walk, set_up, tear_down),
   };
 
