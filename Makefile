@@ -18,8 +18,8 @@ BASHDIR  = $(PREFIX)/share/bash-completion/completions
 
 PACKAGES := glib-2.0 gio-2.0 ncursesw yaml-0.1 jansson libpcre2-8
 
-# A backend whose library is not here is left out. `ssh: libssh` is backends/ssh/, and HAVE_SSH.
-BACKEND_LIBS  := ssh:libssh ipmi:libfreeipmi,libipmiconsole snmp:netsnmp
+# A backend whose library is not here is left out. `ssh: libssh` is backends/ssh/ssh*, and HAVE_SSH.
+BACKEND_LIBS  := ssh:libssh ipmi:libfreeipmi,libipmiconsole snmp:netsnmp vswitch:libtelnet,libcurl
 backend_there  = $(shell pkg-config --exists $(subst $(comma), ,$(lastword $(subst :, ,$(1)))) && echo $(1))
 BACKENDS_HAVE := $(foreach b,$(BACKEND_LIBS),$(call backend_there,$(b)))
 BACKENDS_LACK := $(filter-out $(BACKENDS_HAVE),$(BACKEND_LIBS))
@@ -29,7 +29,7 @@ HAVE          := $(foreach n,$(BACKEND_NAMES),-DHAVE_$(shell echo $(n) | tr a-z 
 
 LIB_SOURCES   := $(wildcard console/model/*.c console/core/*.c console/session/*.c console/ui/*.c \
                    backends/*.c backends/*/*.c)
-LIB_SOURCES   := $(filter-out $(foreach b,$(BACKENDS_LACK),backends/$(firstword $(subst :, ,$(b)))/%), \
+LIB_SOURCES   := $(filter-out $(foreach b,$(BACKENDS_LACK),backends/$(firstword $(subst :, ,$(b)))/$(firstword $(subst :, ,$(b)))%), \
                    $(LIB_SOURCES))
 MAIN_SOURCES  := $(wildcard console/main*.c)
 DATA          := $(sort $(wildcard layouts/*.yaml scripts/*.pult scripts/jobs/*.yaml backends/devices/*.yaml))

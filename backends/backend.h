@@ -10,6 +10,8 @@
  *  - A dead, slow or lying target delays no other.
  *  - The text of a result that is not ok names the target and the cause in one printable line.
  *
+ * A line that was said unasked is of request 0 and no node.
+ *
  * post() may be answered by submit() or cancel() before it returns, so a backend has its own
  * bookkeeping done before it posts. Everything happens on the main loop's thread; a blocking
  * library runs on a GThreadPool and hands its answers over.

@@ -377,6 +377,14 @@ ledger_line(const LedgerItem *item, const char *stream, const char *text)
 }
 
 void
+ledger_remark(Ledger *ledger, const char *stream, const char *text)
+{
+  Event event = {.kind = EVENT_LINE, .line = {0, NODE_NONE, stream, text}};
+
+  post(ledger, &event);
+}
+
+void
 ledger_link(Ledger *ledger, gboolean up, const char *text)
 {
   Event event = {.kind = EVENT_LINK, .link = {ledger->backend->name, up, text}};

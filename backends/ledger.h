@@ -58,6 +58,8 @@ void ledger_answer(LedgerItem *item, Verdict verdict, const char *format, ...) G
 void ledger_observe(Ledger *ledger, NodeId node, const char *fact, const char *value);
 /* A line of output that belongs to ITEM. */
 void ledger_line(const LedgerItem *item, const char *stream, const char *text);
+/* A line that belongs to nobody's request. */
+void ledger_remark(Ledger *ledger, const char *stream, const char *text);
 /* `link up` or `down` of the whole backend. */
 void ledger_link(Ledger *ledger, gboolean up, const char *text);
 

@@ -15,6 +15,9 @@
 #ifdef HAVE_SSH
 #include "backends/ssh/ssh.h"
 #endif
+#ifdef HAVE_VSWITCH
+#include "backends/vswitch/vswitch.h"
+#endif
 #include "backends/wol.h"
 #include "main_secret.h"
 #include "session/reservations.h"
@@ -53,6 +56,9 @@ static const BackendKind kinds[] = {
     {"wol", NULL, wol_new},
 #ifdef HAVE_SNMP
     {"snmp", NULL, snmp_backend_new},
+#endif
+#ifdef HAVE_VSWITCH
+    {"vswitch", NULL, vswitch_new},
 #endif
 };
 

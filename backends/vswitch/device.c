@@ -73,6 +73,7 @@ parameter_clear(DeviceParameter *parameter)
   g_free(parameter->fallback);
   g_strfreev(parameter->words);
   g_strfreev(parameter->device_words);
+  g_free(parameter->chord);
 }
 
 void
@@ -90,6 +91,7 @@ device_free(Device *device)
   g_clear_pointer(&device->ignores, g_ptr_array_unref);
   g_clear_pointer(&device->states, g_ptr_array_unref);
   g_clear_pointer(&device->scripts, g_ptr_array_unref);
+  g_clear_pointer(&device->headers, device_script_free);
   g_free(device->end);
   g_free(device->name);
   g_free(device->about);
@@ -117,23 +119,39 @@ take_number(DeviceValues *values, guint index, const char *text, GError **error)
   return TRUE;
 }
 
+/* What the device calls WORD; NULL with an error. */
+static const char *
+find_word(const DeviceParameter *parameter, const char *word, GError **error)
+{
+  const char *const *words = (const char *const *)parameter->words;
+
+  for (guint i = 0; words[i] != NULL; i++)
+    if (strcmp(words[i], word) == 0)
+      return parameter->device_words[i];
+  const char *nearest = units_nearest_word(word, words);
+  g_set_error(error, DEVICE_ERROR, 0, "%s=%s: it knows no such word%s%s%s", parameter->name, word,
+              nearest != NULL ? "; did you mean \"" : "", nearest != NULL ? nearest : "",
+              nearest != NULL ? "\"?" : "");
+  return NULL;
+}
+
 static gboolean
 take_word(DeviceValues *values, guint index, const char *text, GError **error)
 {
   const DeviceParameter *parameter = &values->device->parameters[index];
-  const char *const *words = (const char *const *)parameter->words;
+  g_auto(GStrv) words = g_strsplit(text, parameter->chord != NULL ? "-" : "\n", -1);
+  g_autoptr(GString) all = g_string_new(NULL);
 
+  if (words[0] == NULL)
+    return find_word(parameter, "", error) != NULL;
   for (guint i = 0; words[i] != NULL; i++) {
-    if (strcmp(words[i], text) != 0)
-      continue;
-    values->text[index] = g_strdup(parameter->device_words[i]);
-    return TRUE;
+    const char *word = find_word(parameter, words[i], error);
+    if (word == NULL)
+      return FALSE;
+    g_string_append_printf(all, "%s%s", i > 0 ? parameter->chord : "", word);
   }
-  const char *nearest = units_nearest_word(text, words);
-  g_set_error(error, DEVICE_ERROR, 0, "%s=%s: it knows no such word%s%s%s", parameter->name, text,
-              nearest != NULL ? "; did you mean \"" : "", nearest != NULL ? nearest : "",
-              nearest != NULL ? "\"?" : "");
-  return FALSE;
+  values->text[index] = g_strdup(all->str);
+  return TRUE;
 }
 
 static gboolean

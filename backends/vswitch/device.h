@@ -47,6 +47,7 @@ typedef struct {
   guint min, max;      /* DEVICE_NUMBER */
   char **words;        /* DEVICE_WORDS, NULL-terminated */
   char **device_words; /* what each is to the device */
+  char *chord;         /* DEVICE_WORDS: what stands between several, `Ctrl-c`; NULL: one alone */
   char *fallback;      /* NULL: has to be given */
 } DeviceParameter;
 
@@ -104,6 +105,7 @@ typedef struct {
   GPtrArray *ignores, *states; /* of Pattern */
   GPtrArray *scripts;          /* of DeviceScript; `login`, `init`, `keep-alive` among them */
   gint64 keep_alive;           /* ns between; 0: none */
+  DeviceScript *headers;       /* HTTPS: what each step sends is one header; NULL: none */
 } Device;
 
 /* NULL with all its errors, each `NAME:LINE:COLUMN: message`. */

@@ -16,5 +16,7 @@ void device_read_time(const YamlNode *map, const char *key, gint64 *ns, YamlErro
  * device's parameters and framing are known. */
 void device_read_scripts(Device *device, const YamlNode *root, YamlErrors *errors);
 void device_script_free(gpointer script);
+/* The list `headers` of MAP, https's. */
+void device_read_headers(Device *device, const YamlNode *map, YamlErrors *errors);
 
 #endif

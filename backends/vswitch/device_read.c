@@ -147,7 +147,8 @@ read_serial(Device *device, const YamlNode *map, YamlErrors *errors)
 static void
 read_ways(Device *device, const YamlNode *root, YamlErrors *errors)
 {
-  static const char *const keys[] = {"port", NULL};
+  static const char *const port_only[] = {"port", NULL}, *const with_headers[] = {"port", "headers",
+                                                                                  NULL};
   gboolean any = FALSE;
 
   for (DeviceWay way = 0; way < DEVICE_WAYS; way++) {
@@ -160,7 +161,7 @@ read_ways(Device *device, const YamlNode *root, YamlErrors *errors)
       continue;
     }
     const YamlNode *port = yaml_get_scalar(map, "port", errors);
-    yaml_check_keys(map, keys, errors);
+    yaml_check_keys(map, way == DEVICE_HTTPS ? with_headers : port_only, errors);
     device->port[way] = way == DEVICE_TELNET ? 23 : way == DEVICE_HTTPS ? 443 : 0;
     if (port != NULL)
       yaml_read_count(port, 1, 65535, &device->port[way], errors);
@@ -307,7 +308,7 @@ read_fallback(DeviceParameter *parameter, const YamlNode *value, YamlErrors *err
 static void
 read_parameter(DeviceParameter *parameter, const YamlNode *value, YamlErrors *errors)
 {
-  static const char *const keys[] = {"is", "words", "default", NULL};
+  static const char *const keys[] = {"is", "words", "chord", "default", NULL};
 
   if (value->kind == YAML_SCALAR) {
     read_kind(parameter, value, errors);
@@ -320,6 +321,7 @@ read_parameter(DeviceParameter *parameter, const YamlNode *value, YamlErrors *er
   yaml_check_keys(value, keys, errors);
   const YamlNode *is = yaml_get_scalar(value, "is", errors);
   const YamlNode *words = yaml_get_map(value, "words", errors);
+  const YamlNode *chord = yaml_get_scalar(value, "chord", errors);
   const YamlNode *fallback = yaml_get_scalar(value, "default", errors);
   if ((is == NULL) == (words == NULL))
     yaml_errors_add(errors, value, "one of \"is\" and \"words\" has to be there");
@@ -327,6 +329,10 @@ read_parameter(DeviceParameter *parameter, const YamlNode *value, YamlErrors *er
     read_kind(parameter, is, errors);
   else if (words != NULL)
     read_words(parameter, words, errors);
+  if (chord != NULL && words == NULL)
+    yaml_errors_add(errors, chord, "only words come in chords");
+  else if (chord != NULL)
+    yaml_read_line(chord, MAX_END, &parameter->chord, errors);
   if (fallback != NULL)
     read_fallback(parameter, fallback, errors);
 }
@@ -373,6 +379,7 @@ read_root(Device *device, const YamlNode *root, YamlErrors *errors)
   device->ignores = device_read_patterns(root, "ignore", errors);
   device->states = device_read_patterns(root, "state", errors);
   read_parameters(device, root, errors);
+  device_read_headers(device, yaml_get_map(root, "https", errors), errors);
   device_read_scripts(device, root, errors);
 }
 

@@ -182,3 +182,32 @@ device_read_scripts(Device *device, const YamlNode *root, YamlErrors *errors)
       read_script(device, scripts->keys[i]->text, scripts->items[i], keys, errors);
   }
 }
+
+void
+device_read_headers(Device *device, const YamlNode *map, YamlErrors *errors)
+{
+  const YamlNode *list = map != NULL ? yaml_get_list(map, "headers", errors) : NULL;
+
+  if (list == NULL)
+    return;
+  if (list->n == 0 || list->n > DEVICE_MAX_STEPS) {
+    yaml_errors_add(errors, list, "%u headers: 1 to %d", list->n, DEVICE_MAX_STEPS);
+    return;
+  }
+  device->headers = g_new0(DeviceScript, 1);
+  device->headers->name = g_strdup("headers");
+  device->headers->steps = g_new0(DeviceStep, list->n);
+  device->headers->n_steps = list->n;
+  for (guint i = 0; i < list->n; i++) {
+    g_autoptr(GError) error = NULL;
+    DeviceStep *step = &device->headers->steps[i];
+    step->expects = g_ptr_array_new();
+    if (list->items[i]->kind != YAML_SCALAR || strstr(list->items[i]->text, ": ") == NULL) {
+      yaml_errors_add(errors, list->items[i], "a header is \"NAME: VALUE\"");
+      continue;
+    }
+    step->send = device_template_new(device, list->items[i]->text, &error);
+    if (step->send == NULL)
+      yaml_errors_add(errors, list->items[i], "%s", error->message);
+  }
+}

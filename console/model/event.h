@@ -100,7 +100,8 @@ typedef struct {
  * (bytes, seconds, files, start_ns, disk_bytes, wire_bytes, readers, offset_ns, rtt_ns), as a job
  * measured itself: start_ns in session time, and alone when it has begun; wire_bytes what its
  * interface saw; readers, seats that read the same; offset_ns its clock less ours, right to half of
- * rtt_ns. */
+ * rtt_ns. "device": what a switch was told (`>`) and said (`<`); unasked, of request 0 and no node.
+ */
 typedef struct {
   guint32 request;
   NodeId node;

@@ -5,6 +5,8 @@
 static const char *const privileges[] = {"user", "operator", "admin", NULL};
 static const char *const firmwares[] = {"legacy", "efi", NULL};
 static const char *const frames[] = {"udp", "ethernet", NULL};
+static const char *const ways[] = {"serial", "tcp", "telnet", "https", NULL};
+static const char *const keyboards[] = {"us", "de", NULL};
 static const char *const versions[] = {"2c", "3", NULL};
 static const char *const hashes[] = {"md5",     "sha",     "sha-224", "sha-256",
                                      "sha-384", "sha-512", NULL};
@@ -102,6 +104,17 @@ static const SettingKey keys[] = {
     {"snmp", "ports-every", TIME("1 min"), "between looks at where seats are"},
     {"snmp", "check-bytes", FLAG("true"), "whether it counts a frame's four; Linux does not"},
 
+    {"vswitch", "device", TEXT, "one of `pult help devices`, or a description's file"},
+    {"vswitch", "address", TEXT, "HOST or HOST:PORT; the file of a serial line"},
+    {"vswitch", "via", CHOICE(ways, NULL), "where the device offers several; the first it names"},
+    {"vswitch", "input", TEXT_OR("{number}"), "that the seat is plugged into"},
+    {"vswitch", "output", TEXT_OR("1"), "where the operator's screen is"},
+    {"vswitch", "user", TEXT, "for a login"},
+    {"vswitch", "password", SECRET, "for a login; without one there is none"},
+    {"vswitch", "values", WORDS, "KEY=VALUE each, for other parameters of the device"},
+    {"vswitch", "pin", TEXT, "sha256//… of an HTTPS server's public key, where no authority vouches"},
+
+    {"*", "keyboard", CHOICE(keyboards, "us"), "of the running system, for keys; firmware has us"},
     {"*", "interval", TIME("1 s"), "between samples, where it meters"},
     {"*", "deadline.status", TIME(NULL), "instead of the lab's"},
     {"*", "deadline.on", TIME(NULL), "instead of the lab's"},
@@ -121,8 +134,8 @@ layout_setting_keys(guint *n)
 const char *const *
 layout_backend_types(void)
 {
-  static const char *const types[] = {"sim",      "ssh", "ipmi", "command",
-                                      "powerman", "wol", "snmp", NULL};
+  static const char *const types[] = {"sim", "ssh",  "ipmi",    "command", "powerman",
+                                      "wol", "snmp", "vswitch", NULL};
 
   return types;
 }

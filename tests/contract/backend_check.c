@@ -267,7 +267,8 @@ backend_check_post(const Event *event, gpointer data)
     check_result(check, &event->result);
     break;
   case EVENT_LINE:
-    check_open(check, "a line", event->line.request, event->line.node);
+    if (event->line.request != 0 || event->line.node != NODE_NONE)
+      check_open(check, "a line", event->line.request, event->line.node);
     break;
   case EVENT_SAMPLES:
     check_samples(check, &event->samples);

@@ -17,8 +17,8 @@ static const struct {
     {"extron-sis", "login", {{"password", "s3cret"}}, 1, {"Password:", "Login "}},
     {"kramer-p3000", "connect", {{"in", "1"}, {"out", "3"}}, 2, {"@VID ", " OK"}},
     {"kramer-p3000", "query", {{"out", "3"}}, 1, {"@VID ", "\r\n"}},
-    {"nti-keemux", "connect", {{"in", "1"}, {"out", "3"}}, 2, {"CS 01,01,03\r", "*\r"}},
-    {"nti-keemux", "query", {{"out", "3"}}, 1, {"RO 01,03\r", "*\r"}},
+    {"nti-keemux", "connect", {{"in", "1"}, {"out", "3"}}, 2, {"CS 01,01,03", "*"}},
+    {"nti-keemux", "query", {{"out", "3"}}, 1, {"RO 01,03", "*"}},
     {"blackbox-cx", "connect", {{"in", "2"}}, 1, {"\x11", ""}},
 };
 
@@ -41,9 +41,9 @@ load(const char *name)
 static void
 spoke(gboolean sent, const char *text, gpointer data)
 {
+  const gboolean *has_secret = data;
   (void)sent;
-  (void)data;
-  g_assert_null(strstr(text, "s3cret"));
+  g_assert_true(!*has_secret || strstr(text, "s3cret") == NULL);
   for (const char *p = text; *p != '\0'; p++)
     g_assert_true(g_ascii_isprint(*p));
 }
@@ -102,7 +102,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   if (devices[run] == NULL)
     devices[run] = load(runs[run].name);
   const DeviceScript *script = device_script(devices[run], runs[run].script);
-  g_autoptr(DeviceTalk) talk = device_talk_new(devices[run], &hooks, NULL);
+  gboolean has_secret = strcmp(runs[run].script, "login") == 0;
+  g_autoptr(DeviceTalk) talk = device_talk_new(devices[run], &hooks, &has_secret);
   device_talk_begin(
       talk, script,
       device_values_new(devices[run], script, runs[run].given, runs[run].n_given, NULL), now);
