@@ -171,7 +171,9 @@ const VerbInfo command_verbs[] = {
      "Example:\n"
      "  stop\n"},
     {"quit", "quit", "end the session",
-     "Ends the session and closes its transcript. Machines stay as they are.\n"
+     "Ends the session and closes its transcript. Machines stay as they are. Loads\n"
+     "that run end with it: while there are any the screen says which, and leaves by\n"
+     "Q only, which a mark in the transcript tells.\n"
      "\n"
      "Example:\n"
      "  quit\n"},

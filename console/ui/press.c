@@ -84,17 +84,24 @@ press_find_again(Ui *ui, UiKey key)
   find_again(ui, key == 'N');
 }
 
-/* Labels of the loads that run, blanks between; "" when none does. */
+/* Labels of the loads that run, blanks between; "" when none does, and in a replay. */
 static char *
 running_loads(const Ui *ui)
 {
   g_autoptr(GString) labels = g_string_new(NULL);
-  for (guint i = 0; i < state_n_loads(ui->state); i++) {
+  for (guint i = 0; ui->ops->say && i < state_n_loads(ui->state); i++) {
     const LoadRun *run = state_load(ui->state, i);
     if (run->end_t < 0)
       g_string_append_printf(labels, "%s%s", labels->len ? " " : "", run->label);
   }
   return g_string_free(g_steal_pointer(&labels), FALSE);
+}
+
+gboolean
+press_quit_asks(const Ui *ui)
+{
+  g_autofree char *labels = running_loads(ui);
+  return *labels != '\0';
 }
 
 /* Jobs end with the console's connections: leaving is stopping them, without their figures. It is
@@ -103,7 +110,7 @@ void
 press_quit(Ui *ui, UiKey key)
 {
   (void)key;
-  g_autofree char *labels = ui->ops->say ? running_loads(ui) : g_strdup("");
+  g_autofree char *labels = running_loads(ui);
   if (*labels && !ui->quit_asked) {
     g_autofree char *text = g_strdup_printf(
         "still running: %s; Q again stops it, :load stop keeps its figures", labels);

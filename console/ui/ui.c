@@ -228,7 +228,7 @@ typing_key(Ui *ui, UiKey key)
   g_autofree char *line = g_strstrip(g_strdup(prompt_text(ui->line)));
   if (g_str_equal(line, "help"))
     press_view(ui, UI_KEY_F1 + VIEW_HELP);
-  else if (g_str_equal(line, "q"))
+  else if (g_str_equal(line, "q") || (g_str_equal(line, "quit") && press_quit_asks(ui)))
     press_quit(ui, key);
   else if (*line)
     submit(ui, line, -1);

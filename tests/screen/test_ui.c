@@ -433,6 +433,12 @@ test_leaving_while_loads_run(void **state)
          " still running: reading; Q again stops it, :load stop keeps its figures");
   asked(fixture, "");
   screen_lab_type(fixture->lab, "q"); /* thought better of it */
+  screen_lab_type(fixture->lab, ":quit");
+  ui_key(fixture->lab->ui, UI_KEY_ENTER);
+  row_is(fixture->lab, SENTENCE,
+         " still running: reading; Q again stops it, :load stop keeps its figures");
+  asked(fixture, "");
+  screen_lab_type(fixture->lab, "q");
   screen_lab_type(fixture->lab, "Q");
   asked(fixture, "");
   screen_lab_type(fixture->lab, "Q");
