@@ -93,8 +93,7 @@ void
 session_start(Session *session)
 {
   clock_start(&session->clock, session->clock.speed, g_get_monotonic_time());
-  /* A disk that takes nothing is better known now than at the end. */
-  recording_flush(session);
+  recording_begin(session);
   for (guint i = 0; i < session->backends->len; i++) {
     Backend *backend = session->backends->pdata[i];
     backend->class->start(backend, 0);

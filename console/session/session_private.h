@@ -34,6 +34,7 @@ typedef struct {
 
 typedef struct {
   TranscriptWriter *writer; /* NULL: not recording (any more) */
+  TranscriptSession about;  /* but for the time at which it started */
   char *path, *error;
   GString *line;
   guint64 lines;
@@ -80,6 +81,8 @@ void session_complain(Session *session, const char *message);
 
 /* session_record.c */
 gboolean recording_start(Session *session, const SessionOptions *options, GError **error);
+/* The session's time is 0: writes the two lines before the first event. */
+void recording_begin(Session *session);
 void recording_add(Session *session, const Event *event);
 void recording_flush(Session *session);
 void recording_sync(Session *session);

@@ -26,24 +26,6 @@ write_line(Session *session)
     recording->lines++;
 }
 
-static void
-print_about(Session *session, const SessionOptions *options)
-{
-  g_autoptr(GDateTime) started = g_date_time_new_now_utc();
-  g_autofree char *started_text = g_date_time_format_iso8601(started);
-  TranscriptSession about = {
-      .host = g_get_host_name(),
-      .user = g_get_user_name(),
-      .started = started_text,
-      .version = PULT_VERSION,
-      .clock = options->clock == CLOCK_JUMP     ? "jump"
-               : options->clock == CLOCK_SCALED ? "scaled"
-                                                : "real",
-      .speed = options->clock == CLOCK_SCALED ? options->speed : 1,
-  };
-  transcript_print_session(session->recording.line, &about);
-}
-
 gboolean
 recording_start(Session *session, const SessionOptions *options, GError **error)
 {
@@ -64,11 +46,33 @@ recording_start(Session *session, const SessionOptions *options, GError **error)
       .options = options->core,
   };
   transcript_print_head(recording->line, &head);
-  print_about(session, options);
-  write_line(session);
-  recording->lines = 2;
-  recording->flushed_us = g_get_monotonic_time();
+  recording->about = (TranscriptSession){
+      .host = g_get_host_name(),
+      .user = g_get_user_name(),
+      .version = PULT_VERSION,
+      .clock = options->clock == CLOCK_JUMP     ? "jump"
+               : options->clock == CLOCK_SCALED ? "scaled"
+                                                : "real",
+      .speed = options->clock == CLOCK_SCALED ? options->speed : 1,
+  };
   return TRUE;
+}
+
+void
+recording_begin(Session *session)
+{
+  Recording *recording = &session->recording;
+  if (recording->writer == NULL)
+    return;
+  g_autoptr(GDateTime) started = g_date_time_new_now_utc();
+  g_autofree char *started_text = g_date_time_format_iso8601(started);
+
+  recording->about.started = started_text;
+  transcript_print_session(recording->line, &recording->about);
+  recording->lines = 1;
+  write_line(session);
+  /* A disk that takes nothing is better known now than at the end. */
+  recording_flush(session);
 }
 
 static gboolean
