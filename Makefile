@@ -19,7 +19,8 @@ BASHDIR  = $(PREFIX)/share/bash-completion/completions
 PACKAGES := glib-2.0 gio-2.0 ncursesw yaml-0.1 jansson libpcre2-8
 
 # A backend whose library is not here is left out. `ssh: libssh` is backends/ssh/ssh*, and HAVE_SSH.
-BACKEND_LIBS  := ssh:libssh ipmi:libfreeipmi,libipmiconsole snmp:netsnmp vswitch:libtelnet,libcurl
+BACKEND_LIBS  := ssh:libssh ipmi:libfreeipmi,libipmiconsole snmp:netsnmp vswitch:libtelnet,libcurl \
+                  libvirt:libvirt,libvirt-glib-1.0,libxml-2.0
 backend_there  = $(shell pkg-config --exists $(subst $(comma), ,$(lastword $(subst :, ,$(1)))) && echo $(1))
 BACKENDS_HAVE := $(foreach b,$(BACKEND_LIBS),$(call backend_there,$(b)))
 BACKENDS_LACK := $(filter-out $(BACKENDS_HAVE),$(BACKEND_LIBS))

@@ -6,6 +6,9 @@
 #ifdef HAVE_IPMI
 #include "backends/ipmi/ipmi.h"
 #endif
+#ifdef HAVE_LIBVIRT
+#include "backends/libvirt/libvirt.h"
+#endif
 #include "backends/powerman/powerman.h"
 #include "backends/setup.h"
 #include "backends/sim/sim.h"
@@ -59,6 +62,9 @@ static const BackendKind kinds[] = {
 #endif
 #ifdef HAVE_VSWITCH
     {"vswitch", NULL, vswitch_new},
+#endif
+#ifdef HAVE_LIBVIRT
+    {"libvirt", NULL, libvirt_backend_new},
 #endif
 };
 

@@ -10,20 +10,19 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "backends/console_lines.h"
+
 #define ENGINE_THREADS 2
-#define LINE_MAX_BYTES 2000
-/* A prompt ends without a newline: after so long it is a line. */
-#define REST_MS 300
 
 struct IpmiConsole {
   LedgerItem *item;
   const IpmiBmc *bmc;
   GCancellable *resolving;
   ipmiconsole_ctx_t context;
-  int fd;               /* -1: none */
-  guint incoming, rest; /* sources */
+  int fd;         /* -1: none */
+  guint incoming; /* source */
   gboolean established;
-  GString *line;
+  ConsoleLines lines;
 };
 
 static guint n_engines;
@@ -44,52 +43,6 @@ ipmi_console_engine_down(void)
   /* Waits until the BMCs know that it is over. */
   if (--n_engines == 0)
     ipmiconsole_engine_teardown(1);
-}
-
-/* ---- What the machine says ----------------------------------------------------------------- */
-
-static void
-say_line(IpmiConsole *console)
-{
-  if (console->rest != 0)
-    g_source_remove(console->rest);
-  console->rest = 0;
-  if (console->line->len > 0)
-    ledger_line(console->item, "console", console->line->str);
-  g_string_truncate(console->line, 0);
-}
-
-static gboolean
-on_rest(gpointer data)
-{
-  IpmiConsole *console = data;
-
-  console->rest = 0;
-  say_line(console);
-  return G_SOURCE_REMOVE;
-}
-
-static void
-take_byte(IpmiConsole *console, char byte)
-{
-  if (byte == '\n' || byte == '\r') {
-    say_line(console);
-    return;
-  }
-  /* Serial lines send NULs to pass the time. */
-  if (byte != '\0')
-    g_string_append_c(console->line, byte);
-  if (console->line->len >= LINE_MAX_BYTES)
-    say_line(console);
-}
-
-static void
-take_bytes(IpmiConsole *console, const char *bytes, gsize n)
-{
-  for (gsize i = 0; i < n; i++)
-    take_byte(console, bytes[i]);
-  if (console->line->len > 0 && console->rest == 0)
-    console->rest = g_timeout_add(REST_MS, on_rest, console);
 }
 
 /* ---- What goes wrong ----------------------------------------------------------------------- */
@@ -159,11 +112,11 @@ on_incoming(gint fd, GIOCondition condition, gpointer data)
     if (!console->established)
       ledger_line(console->item, "console", "-- the console is open --");
     console->established = TRUE;
-    take_bytes(console, bytes, (gsize)n);
+    console_lines_take(&console->lines, bytes, (gsize)n);
     return G_SOURCE_CONTINUE;
   }
   console->incoming = 0;
-  say_line(console);
+  console_lines_end(&console->lines);
   fail(console, say_trouble(console->bmc, ipmiconsole_ctx_errnum(console->context)));
   return G_SOURCE_REMOVE;
 }
@@ -256,7 +209,7 @@ ipmi_console_open(LedgerItem *item, const IpmiBmc *bmc)
   console->item = item;
   console->bmc = bmc;
   console->fd = -1;
-  console->line = g_string_new(NULL);
+  console_lines_init(&console->lines, item);
   console->resolving = g_cancellable_new();
   g_socket_address_enumerator_next_async(places, console->resolving, on_resolved, console);
   return console;
@@ -270,13 +223,11 @@ ipmi_console_free(IpmiConsole *console)
   g_clear_object(&console->resolving);
   if (console->incoming != 0)
     g_source_remove(console->incoming);
-  if (console->rest != 0)
-    g_source_remove(console->rest);
   /* Its end of the socket closed, the library ends the session. */
   if (console->fd >= 0)
     close(console->fd);
   if (console->context != NULL)
     ipmiconsole_ctx_destroy(console->context);
-  g_string_free(console->line, TRUE);
+  console_lines_clear(&console->lines);
   g_free(console);
 }

@@ -114,6 +114,16 @@ static const SettingKey keys[] = {
     {"vswitch", "values", WORDS, "KEY=VALUE each, for other parameters of the device"},
     {"vswitch", "pin", TEXT, "sha256//… of an HTTPS server's public key, where no authority vouches"},
 
+    {"libvirt", "uri", TEXT_OR("qemu:///system"), "of the libvirt that has the domain"},
+    {"libvirt", "domain", TEXT_OR("{node}"), "its name there"},
+    {"libvirt", "user", TEXT, "for a libvirt that asks who you are"},
+    {"libvirt", "password", SECRET, ""},
+    {"libvirt", "workers", COUNT("6", 1, 64), "changes under way at once, for each URI; each has its connection"},
+    {"libvirt", "keep-alive", TIME("5 s"), "of silence before libvirt is asked; five times that is its end; 0 s: never"},
+    {"libvirt", "retry", TIME("30 s"), "at most, between attempts to connect again"},
+    {"libvirt", "console", TEXT, "alias of the serial device, such as serial1; the first when not given"},
+    {"libvirt", "interface", TEXT, "its network device at the host, whose counters are read; all when not given"},
+
     {"*", "keyboard", CHOICE(keyboards, "us"), "of the running system, for keys; firmware has us"},
     {"*", "interval", TIME("1 s"), "between samples, where it meters"},
     {"*", "deadline.status", TIME(NULL), "instead of the lab's"},
@@ -135,7 +145,7 @@ const char *const *
 layout_backend_types(void)
 {
   static const char *const types[] = {"sim", "ssh",  "ipmi",    "command", "powerman",
-                                      "wol", "snmp", "vswitch", NULL};
+                                      "wol", "snmp", "vswitch", "libvirt", NULL};
 
   return types;
 }
