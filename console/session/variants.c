@@ -153,7 +153,9 @@ cell_text(const Row *row, const Cell *cell)
   g_autofree char *value = unit != NULL ? units_print_in(cell->value, unit + 1)
                                         : units_print(cell->value, DIMENSION_COUNT);
   value[strcspn(value, " ")] = '\0';
-  int percent = row->wanted != 0 ? (int)lround((cell->value / row->wanted - 1) * 100) : 0;
+  if (row->wanted == 0) /* nothing is no share of it */
+    return g_strdup_printf("%s     %s", value, mark);
+  int percent = (int)lround((cell->value / row->wanted - 1) * 100);
   return g_strdup_printf("%s%+4d%%%s", value, percent, mark);
 }
 

@@ -196,6 +196,8 @@ PLUG = """\
 #!/bin/sh
 # A machine's power: plug status|on|off|reset NODE
 set -eu
+PULT_LABS={labs}
+export PULT_LABS
 [ "$1" = status ] || exec {nslab} "$1" --name {name} "$2"
 node=$2
 state=off
@@ -212,7 +214,8 @@ def write_plug(options, lab):
     """The program that the layout's power goes by; a look costs no Python."""
     nslab = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "nslab")
     state.write(os.path.join(lab, "bin", "plug"),
-                PLUG.format(nslab=shlex.quote(nslab), name=options.name, lab=lab), 0o755)
+                PLUG.format(nslab=shlex.quote(nslab), name=options.name, lab=lab,
+                            labs=shlex.quote(os.path.dirname(lab))), 0o755)
 
 
 def write_bond(options, lab):
