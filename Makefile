@@ -33,7 +33,8 @@ LIB_SOURCES   := $(wildcard console/model/*.c console/core/*.c console/session/*
 LIB_SOURCES   := $(filter-out $(foreach b,$(BACKENDS_LACK),backends/$(firstword $(subst :, ,$(b)))/$(firstword $(subst :, ,$(b)))%), \
                    $(LIB_SOURCES))
 MAIN_SOURCES  := $(wildcard console/main*.c)
-DATA          := $(sort $(wildcard layouts/*.yaml scripts/*.pult scripts/jobs/*.yaml backends/devices/*.yaml))
+DATA          := $(sort $(wildcard layouts/*.yaml scripts/*.pult scripts/jobs/*.yaml backends/devices/*.yaml \
+                   backends/stages/*.yaml))
 MAN            = $(patsubst console/man/%.in,$(BUILD)/man/%,$(wildcard console/man/*.in))
 UNIT_SOURCES  := $(wildcard tests/unit/test_*.c tests/contract/test_*.c tests/screen/test_*.c)
 BENCH_SOURCES := $(wildcard tests/bench/bench_*.c)
@@ -207,7 +208,7 @@ uninstall: ## remove what install put there
 	rm -f $(DESTDIR)$(PREFIX)/bin/pult $(addprefix $(DESTDIR)$(DATADIR)/,$(DATA)) \
 	  $(foreach f,$(MAN),$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $f))/$(notdir $f)) \
 	  $(DESTDIR)$(DOCDIR)/LICENSE $(DESTDIR)$(DOCDIR)/README.md $(DESTDIR)$(BASHDIR)/pult
-	for d in $(DATADIR)/layouts $(DATADIR)/scripts/jobs $(DATADIR)/scripts $(DATADIR)/backends/devices $(DATADIR)/backends $(DATADIR) $(DOCDIR); do \
+	for d in $(DATADIR)/layouts $(DATADIR)/scripts/jobs $(DATADIR)/scripts $(DATADIR)/backends/devices $(DATADIR)/backends/stages $(DATADIR)/backends $(DATADIR) $(DOCDIR); do \
 	  [ ! -d $(DESTDIR)$$d ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)$$d; done
 
 clean: ## remove what was built

@@ -8,6 +8,7 @@
 #include "main_hash.h"
 #include "main_help.h"
 #include "main_lab.h"
+#include "main_match.h"
 #include "main_nodeset.h"
 #include "main_plain.h"
 #include "main_replay.h"
@@ -20,11 +21,13 @@
 const Subcommand main_subcommands[] = {
     {"run", main_run, "run a script without a screen"},
     {"do", main_do, "carry out one line of commands"},
-    {"check", main_check, "tell what is wrong with layouts, jobs, devices, scripts, transcripts"},
+    {"check", main_check,
+     "tell what is wrong with layouts, jobs, devices, stages, scripts, transcripts"},
     {"replay", main_replay, "show or verify a transcript"},
     {"rerun", main_rerun, "carry a transcript's commands out again and compare figures"},
     {"device", main_device, "say what a video switch takes and is sent"},
     {"hash", main_hash, "say which ports of a bond serve which seats"},
+    {"match", main_match, "try what the lines of a log tell of the stages of boots"},
     {"nodeset", main_nodeset, "fold, expand or count node sets"},
     {"help", main_help, "tell about a command, a subcommand or the keys"},
     {NULL, NULL, NULL},

@@ -48,6 +48,16 @@ check_device(const char *path, const char *text, gsize length, GError **error)
 }
 
 static gboolean
+check_stages(const char *path, const char *text, gsize length, GError **error)
+{
+  g_autoptr(StageSource) source = stage_source_parse(path, text, length, error);
+  if (source != NULL)
+    printf("%s: stages of %s, %u patterns\n", path, stage_source_name(source),
+           stage_source_n_patterns(source));
+  return source != NULL;
+}
+
+static gboolean
 check_yaml(const char *path, const char *text, gsize length, GError **error)
 {
   g_autoptr(YamlFile) file = yaml_parse(path, text, length, error);
@@ -57,6 +67,7 @@ check_yaml(const char *path, const char *text, gsize length, GError **error)
   gboolean map = root != NULL && root->kind == YAML_MAP;
   Check check_as = map && yaml_get(root, "job") != NULL      ? check_job
                    : map && yaml_get(root, "device") != NULL ? check_device
+                   : map && yaml_get(root, "stages") != NULL ? check_stages
                                                              : check_layout;
   return check_as(path, text, length, error);
 }
@@ -112,8 +123,11 @@ choose(const char *path, const char *text)
     return check_yaml;
   if (g_str_has_suffix(path, ".pult"))
     return check_script;
-  return has_key(text, "lab") || has_key(text, "job") || has_key(text, "device") ? check_yaml
-                                                                                 : check_script;
+  static const char *const first[] = {"lab", "job", "device", "stages"};
+  for (gsize i = 0; i < G_N_ELEMENTS(first); i++)
+    if (has_key(text, first[i]))
+      return check_yaml;
+  return check_script;
 }
 
 static gboolean
@@ -150,8 +164,8 @@ main_check(int argc, char **argv)
   const GOptionEntry entries[] = {G_OPTION_ENTRY_NULL};
   g_autoptr(GError) error = NULL;
   if (!main_parse_entries(entries, "FILE…",
-                          "Checks layouts, jobs, devices, scripts and transcripts.", &argc, &argv,
-                          &error))
+                          "Checks layouts, jobs, devices, stages, scripts and transcripts.", &argc,
+                          &argv, &error))
     return main_fail(error);
   if (argc < 2) {
     main_complain("check takes one file or more");

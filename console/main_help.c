@@ -103,6 +103,19 @@ list_layouts(List *list, GError **error)
 }
 
 static gboolean
+list_stages(List *list, GError **error)
+{
+  g_auto(GStrv) names = data_names(DATA_STAGES, ".yaml");
+  for (char **name = names; *name != NULL; name++) {
+    g_autoptr(StageSource) source = list->names_only ? NULL : data_stage_source(*name, error);
+    if (source == NULL && !list->names_only)
+      return FALSE;
+    add(list, *name, source != NULL ? stage_source_about(source) : NULL);
+  }
+  return TRUE;
+}
+
+static gboolean
 list_devices(List *list, GError **error)
 {
   g_auto(GStrv) names = data_names(DEVICE_FOLDER, ".yaml");
@@ -173,11 +186,17 @@ typedef struct {
 } Topic;
 
 static const Topic topics[] = {
-    {"keys", list_keys},         {"views", list_views},
-    {"commands", list_commands}, {"subcommands", list_subcommands},
-    {"layouts", list_layouts},   {"scripts", list_scripts},
-    {"jobs", list_jobs},         {"devices", list_devices},
-    {"settings", list_settings}, {NULL, NULL},
+    {"keys", list_keys},
+    {"views", list_views},
+    {"commands", list_commands},
+    {"subcommands", list_subcommands},
+    {"layouts", list_layouts},
+    {"scripts", list_scripts},
+    {"jobs", list_jobs},
+    {"devices", list_devices},
+    {"stages", list_stages},
+    {"settings", list_settings},
+    {NULL, NULL},
 };
 
 static const Topic *

@@ -60,6 +60,12 @@ read_names(Pattern *pattern, GError **error)
 Pattern *
 pattern_new(const char *text, GError **error)
 {
+  return pattern_new_with("", text, error);
+}
+
+Pattern *
+pattern_new_with(const char *definitions, const char *text, GError **error)
+{
   if (strlen(text) > PATTERN_MAX_LENGTH) {
     g_set_error(error, PATTERN_ERROR, 0, "a pattern of %zu bytes: at most %d", strlen(text),
                 PATTERN_MAX_LENGTH);
@@ -71,13 +77,14 @@ pattern_new(const char *text, GError **error)
   PCRE2_SIZE at;
 
   pcre2_set_compile_extra_options(context, PCRE2_EXTRA_MATCH_LINE);
+  g_autofree char *whole = g_strconcat(definitions, text, NULL);
   pattern->text = g_strdup(text);
   pattern->code =
-      pcre2_compile((PCRE2_SPTR)text, PCRE2_ZERO_TERMINATED,
+      pcre2_compile((PCRE2_SPTR)whole, PCRE2_ZERO_TERMINATED,
                     PCRE2_DOLLAR_ENDONLY | PCRE2_NEVER_BACKSLASH_C, &code, &at, context);
   pcre2_compile_context_free(context);
   if (pattern->code == NULL) {
-    fail(error, code, at);
+    fail(error, code, at - MIN(at, strlen(definitions)));
     return NULL;
   }
   if (!read_names(pattern, error))

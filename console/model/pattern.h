@@ -20,6 +20,9 @@ typedef struct PatternMatch PatternMatch;
 
 /* NULL with `at N: what is wrong`. */
 Pattern *pattern_new(const char *text, GError **error);
+/* The same of TEXT behind DEFINITIONS, a group `(?(DEFINE)…)` whose subpatterns it may call; they
+ * count as names. */
+Pattern *pattern_new_with(const char *definitions, const char *text, GError **error);
 void pattern_free(Pattern *pattern);
 const char *pattern_text(const Pattern *pattern);
 /* Names of its named groups, in the order of their numbers, NULL-terminated. */

@@ -200,6 +200,17 @@ data_layout(const char *name, GError **error)
   return layout_parse(path, text, length, error);
 }
 
+StageSource *
+data_stage_source(const char *name, GError **error)
+{
+  g_autofree char *path = NULL;
+  g_autofree char *text = NULL;
+  gsize length;
+  if (!data_read(DATA_STAGES, name, ".yaml", &path, &text, &length, error))
+    return NULL;
+  return stage_source_parse(path, text, length, error);
+}
+
 static gboolean
 take_job(JobSet *set, const char *name, const char *text, gsize length, GError **error)
 {

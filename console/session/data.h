@@ -5,6 +5,7 @@
 
 #include "model/job.h"
 #include "model/layout.h"
+#include "model/stage_source.h"
 
 /* A whole file of at most 4 MiB, with a NUL behind it. */
 gboolean data_read_file(const char *path, char **text, gsize *length, GError **error);
@@ -15,6 +16,9 @@ gboolean data_read(const char *folder, const char *name, const char *ending, cha
                    char **text, gsize *length, GError **error);
 /* Names of all that is shipped in FOLDER with ENDING, without it, sorted. Free with g_strfreev. */
 char **data_names(const char *folder, const char *ending);
+/* Where sources of stages are shipped. */
+#define DATA_STAGES "backends/stages"
+StageSource *data_stage_source(const char *name, GError **error);
 Layout *data_layout(const char *name, GError **error);
 /* Every shipped job, the checkout's or installed ones over the compiled-in. */
 JobSet *data_jobs(GError **error);
