@@ -19,8 +19,7 @@ main_read_device(const char *name, GError **error)
   return device_parse(path, text, length, error);
 }
 
-/* ---- What it is --------------------------------------------------------------------------------
- */
+/* ---- What it is ---------------------------------------------------------------------------- */
 
 static void
 print_ways(const Device *device)
@@ -78,8 +77,7 @@ print_device(const Device *device)
   return main_finish_output(0);
 }
 
-/* ---- What it would be sent ---------------------------------------------------------------------
- */
+/* ---- What it would be sent ----------------------------------------------------------------- */
 
 static void
 print_bytes(const DeviceValues *values, const GString *bytes)
@@ -140,8 +138,7 @@ dry_run(const DeviceScript *script, const DeviceValues *values)
   return main_finish_output(0);
 }
 
-/* ---- The command line --------------------------------------------------------------------------
- */
+/* ---- The command line ---------------------------------------------------------------------- */
 
 static DeviceValues *
 read_values(const Device *device, const DeviceScript *script, char **words, guint n, GError **error)

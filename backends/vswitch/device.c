@@ -99,8 +99,7 @@ device_free(Device *device)
   g_free(device);
 }
 
-/* ---- Values ------------------------------------------------------------------------------------
- */
+/* ---- Values -------------------------------------------------------------------------------- */
 
 static gboolean
 take_number(DeviceValues *values, guint index, const char *text, GError **error)

@@ -30,8 +30,7 @@ find(DeviceTalk *talk, const GPtrArray *patterns, const char *text, gsize n)
   return NULL;
 }
 
-/* ---- Errors ------------------------------------------------------------------------------------
- */
+/* ---- Errors -------------------------------------------------------------------------------- */
 
 /* A reply that a pattern gives up on may be an error: it is none of success. */
 static gboolean
@@ -53,8 +52,7 @@ take_error(DeviceTalk *talk, const char *text, gsize n)
   return FALSE;
 }
 
-/* ---- Echoes ------------------------------------------------------------------------------------
- */
+/* ---- Echoes -------------------------------------------------------------------------------- */
 
 gsize
 device_talk_echo_due(const DeviceTalk *talk)
@@ -83,8 +81,7 @@ take_echo(DeviceTalk *talk, const char *text, gsize n, gint64 now)
   return TRUE;
 }
 
-/* ---- What is expected --------------------------------------------------------------------------
- */
+/* ---- What is expected ---------------------------------------------------------------------- */
 
 static gboolean
 same_value(const DeviceTalk *talk, guint parameter, const char *found)
@@ -247,8 +244,7 @@ device_talk_prompt(DeviceTalk *talk, gint64 now)
   }
 }
 
-/* ---- Why not -----------------------------------------------------------------------------------
- */
+/* ---- Why not ------------------------------------------------------------------------------- */
 
 static gboolean
 has_begun(const DeviceTalk *talk)

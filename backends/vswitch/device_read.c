@@ -14,8 +14,7 @@ static const char *const known[] = {
     "device", "about",  "source", "serial",     "tcp",   "telnet", "https",      "replies", "pace",
     "errors", "ignore", "state",  "parameters", "login", "init",   "keep-alive", "scripts", NULL};
 
-/* ---- Small readers -----------------------------------------------------------------------------
- */
+/* ---- Small readers ------------------------------------------------------------------------- */
 
 static Pattern *
 read_pattern(const YamlNode *value, YamlErrors *errors)
@@ -95,8 +94,7 @@ is_name(const char *name)
   return TRUE;
 }
 
-/* ---- Sections ----------------------------------------------------------------------------------
- */
+/* ---- Sections ------------------------------------------------------------------------------ */
 
 static void
 read_head(Device *device, const YamlNode *root, YamlErrors *errors)
@@ -244,8 +242,7 @@ read_errors(Device *device, const YamlNode *root, YamlErrors *errors)
   }
 }
 
-/* ---- Parameters --------------------------------------------------------------------------------
- */
+/* ---- Parameters ---------------------------------------------------------------------------- */
 
 static void
 read_kind(DeviceParameter *parameter, const YamlNode *value, YamlErrors *errors)
@@ -361,8 +358,7 @@ read_parameters(Device *device, const YamlNode *root, YamlErrors *errors)
   }
 }
 
-/* ---- The whole ---------------------------------------------------------------------------------
- */
+/* ---- The whole ----------------------------------------------------------------------------- */
 
 static void
 read_root(Device *device, const YamlNode *root, YamlErrors *errors)

@@ -48,8 +48,7 @@ device_talk_free(DeviceTalk *talk)
   g_free(talk);
 }
 
-/* ---- Runs and their steps ----------------------------------------------------------------------
- */
+/* ---- Runs and their steps ------------------------------------------------------------------ */
 
 void
 device_talk_end(DeviceTalk *talk, Verdict verdict, const char *format, ...)
@@ -166,8 +165,7 @@ device_talk_progress(DeviceTalk *talk, gint64 now)
     device_talk_step(talk, now);
 }
 
-/* ---- Out ---------------------------------------------------------------------------------------
- */
+/* ---- Out ----------------------------------------------------------------------------------- */
 
 static void
 say(DeviceTalk *talk)
@@ -252,8 +250,7 @@ device_talk_break(DeviceTalk *talk, const char *cause)
     device_talk_end(talk, VERDICT_FAILED, "%s", cause);
 }
 
-/* ---- In ----------------------------------------------------------------------------------------
- */
+/* ---- In ------------------------------------------------------------------------------------ */
 
 /* Gives the first whole reply and its length with what ends it; FALSE: none is there. */
 static gboolean
@@ -346,8 +343,7 @@ device_talk_hear_message(DeviceTalk *talk, const char *text, gsize n, gint64 now
   device_talk_reply(talk, text, n, now);
 }
 
-/* ---- What became of it -------------------------------------------------------------------------
- */
+/* ---- What became of it --------------------------------------------------------------------- */
 
 gboolean
 device_talk_is_over(const DeviceTalk *talk)

@@ -59,8 +59,7 @@ read_escape(GArray *pieces, const char *p)
   return p + 3;
 }
 
-/* ---- {NAME±N:FORM} ------------------------------------------------------------------------------
- */
+/* ---- {NAME±N:FORM} ------------------------------------------------------------------------- */
 
 static gboolean
 read_added(Piece *piece, const char *text, GError **error)
@@ -296,8 +295,7 @@ device_template_is_raw(const DeviceTemplate *template, const Device *device)
   return FALSE;
 }
 
-/* ---- Filling it in ------------------------------------------------------------------------------
- */
+/* ---- Filling it in ------------------------------------------------------------------------- */
 
 static void
 append_number(GString *out, const Piece *piece, guint number)

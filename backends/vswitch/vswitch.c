@@ -13,8 +13,7 @@ vswitch_of(Backend *backend)
   return (Vswitch *)((char *)backend - offsetof(Vswitch, backend));
 }
 
-/* ---- What devices say --------------------------------------------------------------------------
- */
+/* ---- What devices say ---------------------------------------------------------------------- */
 
 /* The transcript has all of it: beside the seat it was asked for, or beside none. */
 static void
@@ -65,8 +64,7 @@ on_link(gboolean up, const char *text, gpointer data)
     desk->owner->backend.post(&event, desk->owner->backend.post_data);
 }
 
-/* ---- The backend -------------------------------------------------------------------------------
- */
+/* ---- The backend --------------------------------------------------------------------------- */
 
 static gboolean
 sort_fresh(gpointer data)
@@ -167,8 +165,7 @@ vswitch_free(Backend *backend)
   g_free(vswitch);
 }
 
-/* ---- Descriptions ------------------------------------------------------------------------------
- */
+/* ---- Descriptions -------------------------------------------------------------------------- */
 
 static Device *
 load_shipped(const char *name, GError **error)
@@ -205,8 +202,7 @@ load(const Vswitch *vswitch, const char *name, GError **error)
   return device_parse(path, text, length, error);
 }
 
-/* ---- Desks -------------------------------------------------------------------------------------
- */
+/* ---- Desks --------------------------------------------------------------------------------- */
 
 static char *
 setting(const Vswitch *vswitch, NodeId node, const char *key)

@@ -100,8 +100,7 @@ break_off(VswitchLine *line, const char *cause)
   line->hooks.broke(kept, line->data);
 }
 
-/* ---- Bytes in ----------------------------------------------------------------------------------
- */
+/* ---- Bytes in ------------------------------------------------------------------------------ */
 
 static void
 keep_decoded(const char *bytes, gsize n, gpointer data)
@@ -171,8 +170,7 @@ vswitch_line_drain(VswitchLine *line)
     read_all(line);
 }
 
-/* ---- Bytes out ---------------------------------------------------------------------------------
- */
+/* ---- Bytes out ----------------------------------------------------------------------------- */
 
 static gboolean on_writable(gint fd, GIOCondition condition, gpointer data);
 
@@ -230,8 +228,7 @@ vswitch_line_is_writing(const VswitchLine *line)
   return line->unsent->len > 0;
 }
 
-/* ---- HTTPS -------------------------------------------------------------------------------------
- */
+/* ---- HTTPS --------------------------------------------------------------------------------- */
 
 static void
 do_request(GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
@@ -298,8 +295,7 @@ vswitch_line_write(VswitchLine *line, const char *bytes, gsize n, const char *co
     send_bytes(bytes, n, line);
 }
 
-/* ---- Opening -----------------------------------------------------------------------------------
- */
+/* ---- Opening ------------------------------------------------------------------------------- */
 
 static void
 now_open(VswitchLine *line, int fd)

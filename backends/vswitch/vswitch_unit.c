@@ -49,8 +49,7 @@ now_ns(void)
   return g_get_monotonic_time() * 1000;
 }
 
-/* ---- Values ------------------------------------------------------------------------------------
- */
+/* ---- Values -------------------------------------------------------------------------------- */
 
 static gboolean
 is_given(const Argument *arguments, guint n, const char *key)
@@ -105,8 +104,7 @@ fill_headers(VswitchUnit *unit, GError **error)
   return TRUE;
 }
 
-/* ---- Setting up --------------------------------------------------------------------------------
- */
+/* ---- Setting up ---------------------------------------------------------------------------- */
 
 /* A login without its secret is none: a device that has no password set does not ask for one. */
 static gboolean
@@ -167,8 +165,7 @@ go_down(VswitchUnit *unit, const char *cause)
     finish(unit, VERDICT_FAILED, unit->cause);
 }
 
-/* ---- The conversation --------------------------------------------------------------------------
- */
+/* ---- The conversation ---------------------------------------------------------------------- */
 
 static void
 begin(VswitchUnit *unit, const DeviceScript *script, DeviceValues *values)
@@ -306,8 +303,7 @@ is_running(const VswitchUnit *unit)
          unit->begun;
 }
 
-/* ---- Time --------------------------------------------------------------------------------------
- */
+/* ---- Time ---------------------------------------------------------------------------------- */
 
 static gboolean
 on_timer(gpointer data)
@@ -393,8 +389,7 @@ work(VswitchUnit *unit)
   set_timer(unit);
 }
 
-/* ---- What the line tells -----------------------------------------------------------------------
- */
+/* ---- What the line tells ------------------------------------------------------------------- */
 
 static void
 on_opened(gpointer data)
@@ -434,8 +429,7 @@ on_broke(const char *cause, gpointer data)
   work(unit);
 }
 
-/* ---- Asking ------------------------------------------------------------------------------------
- */
+/* ---- Asking -------------------------------------------------------------------------------- */
 
 VswitchUnit *
 vswitch_unit_new(const VswitchPlace *place, const Argument *standing, guint n,

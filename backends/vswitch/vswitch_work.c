@@ -22,8 +22,7 @@ vswitch_work_free(gpointer data)
   g_free(work);
 }
 
-/* ---- What there is to do -----------------------------------------------------------------------
- */
+/* ---- What there is to do ------------------------------------------------------------------- */
 
 static gboolean
 has_keys(const VswitchWork *work)
@@ -167,8 +166,7 @@ vswitch_desk_sort(Vswitch *vswitch)
     vswitch_desk_next(vswitch->desks->pdata[i]);
 }
 
-/* ---- What is shown -----------------------------------------------------------------------------
- */
+/* ---- What is shown ------------------------------------------------------------------------- */
 
 static gboolean
 same_input(const char *a, const char *b)
@@ -199,8 +197,7 @@ vswitch_desk_shows(VswitchDesk *desk, const char *input)
   desk->shown = g_strdup(input);
 }
 
-/* ---- Steps -------------------------------------------------------------------------------------
- */
+/* ---- Steps --------------------------------------------------------------------------------- */
 
 static void on_done(Verdict verdict, const char *text, const DeviceTalk *talk, gpointer data);
 

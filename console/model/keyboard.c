@@ -78,8 +78,7 @@ keyboard_key(const char *word, GError **error)
   return g_string_free(g_steal_pointer(&all), FALSE);
 }
 
-/* ---- Texts -------------------------------------------------------------------------------------
- */
+/* ---- Texts --------------------------------------------------------------------------------- */
 
 /* What a key writes alone, with Shift and with AltGr; 0: nothing, or the key waits for another. */
 typedef struct {

@@ -42,7 +42,7 @@ void
 backend_ask_finish(BackendCheck *check, guint32 request)
 {
   gboolean finished =
-      backend_check_finish(check, request, backend_check_now(check) + 30 * TIME_SECOND);
+      backend_check_finish(check, request, backend_check_now(check) + 60 * TIME_SECOND);
 
   expect_no_violation(check);
   assert_true(finished);

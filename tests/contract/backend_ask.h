@@ -10,7 +10,7 @@
  * backend_check_submit. Returns the id. */
 guint32 backend_ask(BackendCheck *check, Operation operation, const char *set, gint64 deadline,
                     const char *const *arguments);
-/* Waits, half a minute at most, until the request has all its results. */
+/* Waits, a minute at most, until the request has all its results. */
 void backend_ask_finish(BackendCheck *check, guint32 request);
 /* The node of that NAME had VERDICT, and its text holds SAID. */
 void backend_ask_expect(const BackendCheck *check, guint32 request, const char *name,

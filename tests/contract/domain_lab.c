@@ -123,39 +123,6 @@ domain_lab_free(DomainLab *lab)
   g_free(lab);
 }
 
-guint32
-domain_lab_submit(const DomainLab *lab, Operation operation, const char *set, gint64 deadline,
-                  const char *const *arguments)
-{
-  g_auto(GStrv) words = g_strsplit(set, " ", -1);
-  g_autofree NodeId *nodes = g_new(NodeId, g_strv_length(words));
-
-  for (guint i = 0; words[i] != NULL; i++)
-    nodes[i] = layout_find(lab->layout, words[i]);
-  return backend_check_submit(lab->check, operation, nodes, g_strv_length(words), deadline,
-                              arguments);
-}
-
-void
-domain_lab_finish(const DomainLab *lab, guint32 request)
-{
-  assert_true(backend_check_finish(lab->check, request, backend_check_now(lab->check) + PATIENCE));
-  if (backend_check_violation(lab->check) != NULL)
-    fail_msg("%s", backend_check_violation(lab->check));
-}
-
-void
-domain_lab_expect(const DomainLab *lab, guint32 request, const char *name, Verdict verdict,
-                  const char *said)
-{
-  NodeId node = layout_find(lab->layout, name);
-  const char *text = backend_check_text(lab->check, request, node);
-  Verdict found = (Verdict)backend_check_verdict(lab->check, request, node);
-
-  if (found != verdict || strstr(text, said) == NULL)
-    fail_msg("%s: %s, \"%s\"", name, verdict_name(found), text);
-}
-
 void
 domain_lab_see(const DomainLab *lab, const char *text)
 {

@@ -25,13 +25,6 @@ void domain_lab_open(DomainLab *lab, const char *clients, const char *settings);
 void domain_lab_close(DomainLab *lab);
 void domain_lab_free(DomainLab *lab);
 
-/* SET is names with blanks between; DEADLINE is from now on. ARGUMENTS as of backend_check. */
-guint32 domain_lab_submit(const DomainLab *lab, Operation operation, const char *set,
-                          gint64 deadline, const char *const *arguments);
-/* Fail the test: all results are there, no rule was broken. */
-void domain_lab_finish(const DomainLab *lab, guint32 request);
-void domain_lab_expect(const DomainLab *lab, guint32 request, const char *name, Verdict verdict,
-                       const char *said);
 /* Waits until TEXT is in `seen`; fails the test when it never is. */
 void domain_lab_see(const DomainLab *lab, const char *text);
 

@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/contract/backend_ask.h"
 #include "tests/contract/domain_lab.h"
 
 #define LIBVIRTD "/usr/sbin/libvirtd"
@@ -169,9 +170,9 @@ tear_down(void **state)
 static guint32
 do_all(const Daemon *daemon, Operation operation, const char *set, gint64 deadline)
 {
-  guint32 request = domain_lab_submit(daemon->lab, operation, set, deadline, NULL);
+  guint32 request = backend_ask(daemon->lab->check, operation, set, deadline, NULL);
 
-  domain_lab_finish(daemon->lab, request);
+  backend_ask_finish(daemon->lab->check, request);
   return request;
 }
 
@@ -186,22 +187,22 @@ test_restart(void **state)
   const DomainLab *lab = daemon->lab;
   guint32 on = do_all(daemon, OP_ON, "a01 a02 near", 30 * TIME_SECOND);
 
-  domain_lab_expect(lab, on, "a01", VERDICT_OK, "");
+  backend_ask_expect(lab->check, on, "a01", VERDICT_OK, "");
   g_string_truncate(lab->seen, 0);
   kill_it(daemon);
   domain_lab_see(lab, "link down: test+unix://");
   domain_lab_see(lab, "a01: power unknown\n");
   domain_lab_see(lab, "a02: power unknown\n");
   guint32 off = do_all(daemon, OP_OFF, "a01 near", 10 * TIME_SECOND);
-  domain_lab_expect(lab, off, "a01", VERDICT_FAILED, "is libvirtd running?");
-  domain_lab_expect(lab, off, "near", VERDICT_OK, "");
+  backend_ask_expect(lab->check, off, "a01", VERDICT_FAILED, "is libvirtd running?");
+  backend_ask_expect(lab->check, off, "near", VERDICT_OK, "");
   assert_null(strstr(lab->seen->str, "a01: power off"));
   g_string_truncate(lab->seen, 0);
   start(daemon);
   domain_lab_see(lab, "link up: test+unix://");
   domain_lab_see(lab, "a01: power off\n");
   on = do_all(daemon, OP_ON, "a01", 30 * TIME_SECOND);
-  domain_lab_expect(lab, on, "a01", VERDICT_OK, "");
+  backend_ask_expect(lab->check, on, "a01", VERDICT_OK, "");
 }
 
 /* One that hangs holds up nobody but who asked it; when it does not answer for some seconds it is
@@ -214,20 +215,20 @@ test_hang(void **state)
 
   kill(daemon->pid, SIGSTOP);
   g_string_truncate(lab->seen, 0);
-  guint32 hung = domain_lab_submit(lab, OP_ON, "a01", TIME_SECOND, NULL);
-  guint32 status = domain_lab_submit(lab, OP_STATUS, "a02", TIME_SECOND, NULL);
+  guint32 hung = backend_ask(lab->check, OP_ON, "a01", TIME_SECOND, NULL);
+  guint32 status = backend_ask(lab->check, OP_STATUS, "a02", TIME_SECOND, NULL);
   guint32 near = do_all(daemon, OP_ON, "near", 60 * TIME_SECOND);
-  domain_lab_expect(lab, near, "near", VERDICT_OK, "");
-  domain_lab_finish(lab, hung);
-  domain_lab_expect(lab, hung, "a01", VERDICT_UNKNOWN, "a01: ");
-  domain_lab_finish(lab, status);
-  domain_lab_expect(lab, status, "a02", VERDICT_TIMEOUT, "a02: ");
+  backend_ask_expect(lab->check, near, "near", VERDICT_OK, "");
+  backend_ask_finish(lab->check, hung);
+  backend_ask_expect(lab->check, hung, "a01", VERDICT_UNKNOWN, "a01: ");
+  backend_ask_finish(lab->check, status);
+  backend_ask_expect(lab->check, status, "a02", VERDICT_TIMEOUT, "a02: ");
   domain_lab_see(lab, "a01: power unknown\n");
   domain_lab_see(lab, "link down: test+unix://");
   kill(daemon->pid, SIGCONT);
   domain_lab_see(lab, "link up: test+unix://");
   status = do_all(daemon, OP_STATUS, "a01 a02", 30 * TIME_SECOND);
-  domain_lab_expect(lab, status, "a02", VERDICT_OK, "");
+  backend_ask_expect(lab->check, status, "a02", VERDICT_OK, "");
   domain_lab_see(lab, "a02: power off\n");
 }
 
@@ -240,22 +241,23 @@ test_lost_under_way(void **state)
 
   do_all(daemon, OP_ON, "a02", 30 * TIME_SECOND);
   kill(daemon->pid, SIGSTOP);
-  guint32 on = domain_lab_submit(lab, OP_ON, "a01", 60 * TIME_SECOND, NULL);
-  guint32 reset = domain_lab_submit(lab, OP_RESET, "a02", 60 * TIME_SECOND, NULL);
+  guint32 on = backend_ask(lab->check, OP_ON, "a01", 60 * TIME_SECOND, NULL);
+  guint32 reset = backend_ask(lab->check, OP_RESET, "a02", 60 * TIME_SECOND, NULL);
   backend_check_run(lab->check, backend_check_now(lab->check) + TIME_SECOND / 2);
   kill_it(daemon);
-  domain_lab_finish(lab, reset);
-  domain_lab_expect(lab, reset, "a02", VERDICT_UNKNOWN, "was told reset once, and the connection");
+  backend_ask_finish(lab->check, reset);
+  backend_ask_expect(lab->check, reset, "a02", VERDICT_UNKNOWN,
+                     "was told reset once, and the connection");
   g_string_truncate(lab->seen, 0);
   start(daemon);
   domain_lab_see(lab, "a01: power off\n");
-  assert_int_equal(backend_check_verdict(lab->check, on, layout_find(lab->layout, "a01")), -1);
+  backend_ask_expect_open(lab->check, on, "a01");
   /* Somebody else does it. */
   virDomainPtr domain = virDomainLookupByName(daemon->ours, "vm-a01");
   assert_int_equal(virDomainCreate(domain), 0);
   virDomainFree(domain);
-  domain_lab_finish(lab, on);
-  domain_lab_expect(lab, on, "a01", VERDICT_OK, "");
+  backend_ask_finish(lab->check, on);
+  backend_ask_expect(lab->check, on, "a01", VERDICT_OK, "");
 }
 
 /* Who leaves does not wait for a libvirtd that hangs. */
@@ -266,7 +268,7 @@ test_leave(void **state)
   gint64 begun;
 
   kill(daemon->pid, SIGSTOP);
-  domain_lab_submit(daemon->lab, OP_ON, "a01", 60 * TIME_SECOND, NULL);
+  backend_ask(daemon->lab->check, OP_ON, "a01", 60 * TIME_SECOND, NULL);
   backend_check_run(daemon->lab->check, backend_check_now(daemon->lab->check) + TIME_SECOND / 5);
   begun = g_get_monotonic_time();
   domain_lab_close(daemon->lab);

@@ -12,6 +12,7 @@
 #include <libvirt/libvirt.h>
 
 #include "backends/libvirt/libvirt.h"
+#include "tests/contract/backend_ask.h"
 #include "tests/contract/domain_lab.h"
 
 /* Beside the room: a seat without a domain, one of a libvirt that is not there, and one of a
@@ -86,7 +87,7 @@ expect_all(const Rules *rules, guint32 request, Verdict verdict, const char *sai
   g_auto(GStrv) names = g_strsplit(rules->room->str, " ", -1);
 
   for (guint i = 0; names[i] != NULL; i++)
-    domain_lab_expect(rules->lab, request, names[i], verdict, said);
+    backend_ask_expect(rules->lab->check, request, names[i], verdict, said);
 }
 
 /* ---- Cases --------------------------------------------------------------------------------- */
@@ -121,9 +122,9 @@ test_room(void **state)
     g_autofree char *first = g_strconcat("a01: ", steps[i].seen, "\n", NULL);
     g_autofree char *last = g_strconcat("a34: ", steps[i].seen, "\n", NULL);
     g_string_truncate(lab->seen, 0);
-    guint32 request = domain_lab_submit(lab, steps[i].operation, rules->room->str, 30 * TIME_SECOND,
-                                        steps[i].arguments);
-    domain_lab_finish(lab, request);
+    guint32 request = backend_ask(lab->check, steps[i].operation, rules->room->str,
+                                  30 * TIME_SECOND, steps[i].arguments);
+    backend_ask_finish(lab->check, request);
     expect_all(rules, request, steps[i].verdict, steps[i].said);
     domain_lab_see(lab, first);
     domain_lab_see(lab, last);
@@ -135,22 +136,22 @@ static void
 test_each(void **state)
 {
   const DomainLab *lab = ((Rules *)*state)->lab;
-  guint32 on = domain_lab_submit(lab, OP_ON, "a01 stranger nohost hung", 2 * TIME_SECOND, NULL);
+  guint32 on = backend_ask(lab->check, OP_ON, "a01 stranger nohost hung", 2 * TIME_SECOND, NULL);
 
-  domain_lab_finish(lab, on);
-  domain_lab_expect(lab, on, "a01", VERDICT_OK, "");
-  domain_lab_expect(lab, on, "stranger", VERDICT_FAILED, "knows no domain `vm-stranger`");
-  domain_lab_expect(lab, on, "nohost", VERDICT_FAILED,
-                    "nohost: libvirt at test:///nowhere/room.xml: no connection");
-  domain_lab_expect(lab, on, "hung", VERDICT_TIMEOUT, "hung: ");
+  backend_ask_finish(lab->check, on);
+  backend_ask_expect(lab->check, on, "a01", VERDICT_OK, "");
+  backend_ask_expect(lab->check, on, "stranger", VERDICT_FAILED, "knows no domain `vm-stranger`");
+  backend_ask_expect(lab->check, on, "nohost", VERDICT_FAILED,
+                     "nohost: libvirt at test:///nowhere/room.xml: no connection");
+  backend_ask_expect(lab->check, on, "hung", VERDICT_TIMEOUT, "hung: ");
   domain_lab_see(lab, "link down: test:///nowhere/room.xml: no connection");
-  guint32 status = domain_lab_submit(lab, OP_STATUS, "stranger hung", TIME_SECOND, NULL);
-  domain_lab_finish(lab, status);
-  domain_lab_expect(lab, status, "stranger", VERDICT_FAILED, "knows no domain");
-  domain_lab_expect(lab, status, "hung", VERDICT_TIMEOUT, "hung: ");
-  guint32 bad = domain_lab_submit(lab, OP_KEYS, "a01", TIME_SECOND, NULL);
-  domain_lab_finish(lab, bad);
-  domain_lab_expect(lab, bad, "a01", VERDICT_UNSUPPORTED, "");
+  guint32 status = backend_ask(lab->check, OP_STATUS, "stranger hung", TIME_SECOND, NULL);
+  backend_ask_finish(lab->check, status);
+  backend_ask_expect(lab->check, status, "stranger", VERDICT_FAILED, "knows no domain");
+  backend_ask_expect(lab->check, status, "hung", VERDICT_TIMEOUT, "hung: ");
+  guint32 bad = backend_ask(lab->check, OP_KEYS, "a01", TIME_SECOND, NULL);
+  backend_ask_finish(lab->check, bad);
+  backend_ask_expect(lab->check, bad, "a01", VERDICT_UNSUPPORTED, "");
 }
 
 /* The others are done while it hangs; of what was never sent nothing has happened. */
@@ -159,15 +160,15 @@ test_hung_delays_nobody(void **state)
 {
   const Rules *rules = *state;
   const DomainLab *lab = rules->lab;
-  guint32 hung = domain_lab_submit(lab, OP_ON, "hung", 120 * TIME_SECOND, NULL);
-  guint32 others = domain_lab_submit(lab, OP_ON, rules->room->str, 120 * TIME_SECOND, NULL);
+  guint32 hung = backend_ask(lab->check, OP_ON, "hung", 120 * TIME_SECOND, NULL);
+  guint32 others = backend_ask(lab->check, OP_ON, rules->room->str, 120 * TIME_SECOND, NULL);
 
-  domain_lab_finish(lab, others);
+  backend_ask_finish(lab->check, others);
   expect_all(rules, others, VERDICT_OK, "");
-  assert_int_equal(backend_check_verdict(lab->check, hung, layout_find(lab->layout, "hung")), -1);
+  backend_ask_expect_open(lab->check, hung, "hung");
   backend_check_cancel(lab->check, hung);
-  domain_lab_finish(lab, hung);
-  domain_lab_expect(lab, hung, "hung", VERDICT_CANCELLED, "hung: ");
+  backend_ask_finish(lab->check, hung);
+  backend_ask_expect(lab->check, hung, "hung", VERDICT_CANCELLED, "hung: ");
   assert_null(strstr(lab->seen->str, "hung: power"));
 }
 
@@ -177,10 +178,10 @@ static void
 test_behind_our_back(void **state)
 {
   const DomainLab *lab = ((Rules *)*state)->lab;
-  guint32 status = domain_lab_submit(lab, OP_STATUS, "shared", 30 * TIME_SECOND, NULL);
+  guint32 status = backend_ask(lab->check, OP_STATUS, "shared", 30 * TIME_SECOND, NULL);
 
-  domain_lab_finish(lab, status);
-  domain_lab_expect(lab, status, "shared", VERDICT_OK, "");
+  backend_ask_finish(lab->check, status);
+  backend_ask_expect(lab->check, status, "shared", VERDICT_OK, "");
   domain_lab_see(lab, "shared: power on\n");
   virConnectPtr other = virConnectOpen("test:///default");
   assert_non_null(other);
@@ -222,10 +223,10 @@ expect_order(virConnectPtr connection, const char *first, const char *second)
 static void
 choose(const DomainLab *lab, const char *const *device, Verdict verdict, const char *said)
 {
-  guint32 request = domain_lab_submit(lab, OP_BOOT_DEVICE, "defined", 30 * TIME_SECOND, device);
+  guint32 request = backend_ask(lab->check, OP_BOOT_DEVICE, "defined", 30 * TIME_SECOND, device);
 
-  domain_lab_finish(lab, request);
-  domain_lab_expect(lab, request, "defined", verdict, said);
+  backend_ask_finish(lab->check, request);
+  backend_ask_expect(lab->check, request, "defined", verdict, said);
 }
 
 /* As libvirt has it afterwards: by the list in <os>, and by numbers at the devices. */
@@ -266,22 +267,23 @@ test_watch(void **state)
   const DomainLab *lab = ((Rules *)*state)->lab;
   static const char *const console[] = {"what", "console", NULL};
   static const char *const often[] = {"interval_ns", "50000000", NULL};
-  guint32 on = domain_lab_submit(lab, OP_ON, "shared", 30 * TIME_SECOND, NULL);
-  guint32 watch = domain_lab_submit(lab, OP_WATCH, "shared", TIME_NEVER, console);
+  guint32 on = backend_ask(lab->check, OP_ON, "shared", 30 * TIME_SECOND, NULL);
+  guint32 watch = backend_ask(lab->check, OP_WATCH, "shared", TIME_NEVER, console);
 
-  domain_lab_finish(lab, on);
-  domain_lab_finish(lab, watch);
-  domain_lab_expect(lab, watch, "shared", VERDICT_FAILED, "has a driver that cannot do console");
-  on = domain_lab_submit(lab, OP_ON, "a01", 30 * TIME_SECOND, NULL);
-  guint32 meter = domain_lab_submit(lab, OP_WATCH, "a01 hung", TIME_NEVER, often);
-  guint32 again = domain_lab_submit(lab, OP_WATCH, "a01", TIME_NEVER, often);
-  domain_lab_finish(lab, again);
-  domain_lab_expect(lab, again, "a01", VERDICT_FAILED, "watched already");
-  domain_lab_finish(lab, on);
+  backend_ask_finish(lab->check, on);
+  backend_ask_finish(lab->check, watch);
+  backend_ask_expect(lab->check, watch, "shared", VERDICT_FAILED,
+                     "has a driver that cannot do console");
+  on = backend_ask(lab->check, OP_ON, "a01", 30 * TIME_SECOND, NULL);
+  guint32 meter = backend_ask(lab->check, OP_WATCH, "a01 hung", TIME_NEVER, often);
+  guint32 again = backend_ask(lab->check, OP_WATCH, "a01", TIME_NEVER, often);
+  backend_ask_finish(lab->check, again);
+  backend_ask_expect(lab->check, again, "a01", VERDICT_FAILED, "watched already");
+  backend_ask_finish(lab->check, on);
   domain_lab_see(lab, "samples of vm:a01\n");
   backend_check_cancel(lab->check, meter);
-  domain_lab_finish(lab, meter);
-  domain_lab_expect(lab, meter, "hung", VERDICT_CANCELLED, "hung: ");
+  backend_ask_finish(lab->check, meter);
+  backend_ask_expect(lab->check, meter, "hung", VERDICT_CANCELLED, "hung: ");
 }
 
 static void
@@ -313,11 +315,11 @@ test_two_rooms(void **state)
   (void)state;
 
   domain_lab_open(lab, "  \"a[01-02],b[01-02]\": {switch: sw1, speed: 1 Gbit/s}\n", settings);
-  guint32 on = domain_lab_submit(lab, OP_ON, "a01 b02", 30 * TIME_SECOND, NULL);
-  domain_lab_finish(lab, on);
-  domain_lab_expect(lab, on, "b02", VERDICT_OK, "");
-  guint32 status = domain_lab_submit(lab, OP_STATUS, "a01 a02 b01 b02", 30 * TIME_SECOND, NULL);
-  domain_lab_finish(lab, status);
+  guint32 on = backend_ask(lab->check, OP_ON, "a01 b02", 30 * TIME_SECOND, NULL);
+  backend_ask_finish(lab->check, on);
+  backend_ask_expect(lab->check, on, "b02", VERDICT_OK, "");
+  guint32 status = backend_ask(lab->check, OP_STATUS, "a01 a02 b01 b02", 30 * TIME_SECOND, NULL);
+  backend_ask_finish(lab->check, status);
   domain_lab_see(lab, "a01: power on\n");
   domain_lab_see(lab, "a02: power off\n");
   domain_lab_see(lab, "b01: power off\n");

@@ -8,7 +8,7 @@
 #include <gio/gio.h>
 
 #include "backends/vswitch/vswitch.h"
-#include "tests/contract/backend_check.h"
+#include "tests/contract/backend_ask.h"
 
 /* A matrix that speaks SIS as its maker's guide says; each input has a fault, that of its seat. */
 static const char *const seats[] = {"fine1",   "fine2",   "split3", "news4",  "silent5", "garbles6",
@@ -202,24 +202,14 @@ tear_down(void **state)
 static guint32
 route(const Lab *lab, const char *name, gint64 deadline)
 {
-  NodeId node = layout_find(lab->layout, name);
-
-  return backend_check_submit(lab->check, OP_ROUTE, &node, 1, deadline, NULL);
+  return backend_ask(lab->check, OP_ROUTE, name, deadline, NULL);
 }
 
 static void
 expect(const Lab *lab, guint32 request, const char *name, Verdict verdict, const char *said)
 {
-  NodeId node = layout_find(lab->layout, name);
-
-  assert_true(
-      backend_check_finish(lab->check, request, backend_check_now(lab->check) + 60 * TIME_SECOND));
-  if (backend_check_violation(lab->check) != NULL)
-    fail_msg("%s", backend_check_violation(lab->check));
-  const char *text = backend_check_text(lab->check, request, node);
-  Verdict found = (Verdict)backend_check_verdict(lab->check, request, node);
-  if (found != verdict || strstr(text, said) == NULL)
-    fail_msg("%s: %s, \"%s\"; %s", name, verdict_name(found), text, lab->said->str);
+  backend_ask_finish(lab->check, request);
+  backend_ask_expect(lab->check, request, name, verdict, said);
 }
 
 static void

@@ -11,8 +11,7 @@
 
 static const HostOps no_ops = {0};
 
-/* ---- Lines ------------------------------------------------------------------------------------
- */
+/* ---- Lines --------------------------------------------------------------------------------- */
 
 static void
 test_a_line_is_said_when_entered(void **state)
@@ -150,8 +149,7 @@ test_a_long_line_stays_in_sight_at_its_cursor(void **state)
   row_has(fixture->lab, PROMPT, " :abcdef");
 }
 
-/* ---- Nothing acts by itself --------------------------------------------------------------------
- */
+/* ---- Nothing acts by itself ---------------------------------------------------------------- */
 
 static void
 test_a_selection_never_acts(void **state)
@@ -209,8 +207,7 @@ test_offers_name_the_selection_and_wait(void **state)
   asked(fixture, "say boot roomB|-1\n");
 }
 
-/* ---- Consent -----------------------------------------------------------------------------------
- */
+/* ---- Consent ------------------------------------------------------------------------------- */
 
 static void
 ask_for_consent(Fixture *fixture)
@@ -300,8 +297,7 @@ test_consent_keeps_what_was_being_typed(void **state)
   row_is(fixture->lab, PROMPT, " :");
 }
 
-/* ---- Too small ---------------------------------------------------------------------------------
- */
+/* ---- Too small ----------------------------------------------------------------------------- */
 
 static void
 has(const char *screen, const char *text)
@@ -346,8 +342,7 @@ test_too_small_no_key_acts(void **state)
   row_is(fixture->lab, PROMPT, " Type 17 to go on, Esc leaves it: 17");
 }
 
-/* ---- Time --------------------------------------------------------------------------------------
- */
+/* ---- Time ---------------------------------------------------------------------------------- */
 
 static void
 test_time_of_a_session(void **state)

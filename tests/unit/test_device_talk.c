@@ -236,8 +236,7 @@ test_break(void **state)
   assert_over(lab, VERDICT_FAILED, "it hung up");
 }
 
-/* ---- Random streams ----------------------------------------------------------------------------
- */
+/* ---- Random streams ------------------------------------------------------------------------ */
 
 /* What alone may be taken for success, told apart without the descriptions' patterns. */
 static gboolean
