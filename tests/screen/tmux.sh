@@ -7,7 +7,8 @@
 #   desk_resize COLUMNS ROWS
 #   desk_run ARGUMENT…         starts $PULT in the terminal; $desk_pid is its process
 #   desk_line LINE             runs a line of the shell in the cleared terminal
-#   sees NAME REGEX [SECONDS]  passes once a line of the screen matches; fails after SECONDS (15)
+#   sees NAME REGEX [SECONDS]  passes once a line of the screen matches; fails after SECONDS (30)
+#   hides NAME REGEX           passes once no line of the screen matches; fails after 30 s
 #   ends NAME STATUS           passes once what was started last has ended with STATUS
 #   check NAME COMMAND…        passes when COMMAND succeeds
 #   desk_finish                says how it went, closes the terminal; the last line of a script
@@ -87,7 +88,7 @@ desk_resize() {
 
 # desk_wait FILE: TRUE once there is something in it
 desk_wait() {
-  desk_end=$(($(date +%s) + 15))
+  desk_end=$(($(date +%s) + 30))
   while [ ! -s "$1" ]; do
     [ "$(date +%s)" -le "$desk_end" ] || return 1
     sleep 0.05
@@ -112,11 +113,23 @@ desk_run() {
 }
 
 sees() {
-  if desk_until "${3-15}" "$2"; then
+  if desk_until "${3-30}" "$2"; then
     passed=$((passed + 1))
   else
     desk_fail "$1" "no line matches '$2':"
   fi
+}
+
+hides() {
+  desk_end=$(($(date +%s) + 30))
+  while desk_screen | grep -q -e "$2"; do
+    if [ "$(date +%s)" -gt "$desk_end" ]; then
+      desk_fail "$1" "a line still matches '$2':"
+      return 0
+    fi
+    sleep 0.05
+  done
+  passed=$((passed + 1))
 }
 
 ends() {
