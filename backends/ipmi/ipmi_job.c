@@ -61,6 +61,14 @@ on_nothing_left(gpointer data)
   return G_SOURCE_REMOVE;
 }
 
+/* A BMC that hangs answers the session that it hung in, and no later one. */
+static void
+note_heard(const IpmiJob *job)
+{
+  if (job->session != NULL && ipmi_session_is_answered(job->session))
+    job->bmc->heard = TRUE;
+}
+
 static void
 run_later(IpmiJob *job, gint64 us, GSourceFunc function)
 {
@@ -73,6 +81,7 @@ run_later(IpmiJob *job, gint64 us, GSourceFunc function)
 void
 ipmi_job_wind_up(IpmiJob *job)
 {
+  note_heard(job);
   job->target = NULL;
   timer_clear(job);
   if (job->resolving != NULL)
@@ -135,15 +144,27 @@ say_sent(const IpmiJob *job, Verdict *verdict)
                   job->taken ? "said yes to" : "was told", word(job), job->on ? "on" : "off");
 }
 
+static char *
+say_late(const IpmiJob *job)
+{
+  if (job->bmc->heard)
+    return ipmi_say(job->bmc,
+                    "answers too slowly for %s, and nothing was changed; a longer `deadline` helps "
+                    "it, or if it has hung a cold reset of the BMC",
+                    word(job));
+  return ipmi_say(job->bmc,
+                  "did not answer in time for %s, and nothing was changed; is it on the network, "
+                  "and IPMI over LAN enabled on it?",
+                  word(job));
+}
+
 void
 ipmi_job_expire(IpmiJob *job)
 {
   Verdict verdict = VERDICT_TIMEOUT;
-  gboolean answered = job->session != NULL && ipmi_session_is_answered(job->session);
-  char *text = job->sent ? say_sent(job, &verdict)
-                         : ipmi_say(job->bmc, "%s in time for %s; nothing was changed",
-                                    answered ? "was not done" : "did not answer", word(job));
 
+  note_heard(job);
+  char *text = job->sent ? say_sent(job, &verdict) : say_late(job);
   finish(job, verdict, text);
 }
 
@@ -182,6 +203,7 @@ on_closed(IpmiTrouble trouble, guint code, const IpmiReply *reply, gpointer data
 static void
 reach_anew(IpmiJob *job)
 {
+  note_heard(job);
   ipmi_session_close(job->session, on_closed, job);
 }
 
@@ -189,6 +211,8 @@ reach_anew(IpmiJob *job)
 static void
 take_trouble(IpmiJob *job, IpmiTrouble trouble, guint code)
 {
+  if (trouble == TROUBLE_SILENT && job->bmc->heard)
+    trouble = TROUBLE_LOST;
   if (job->sent)
     pause_before(job, RETRY_US, reach_anew);
   else

@@ -36,6 +36,7 @@ struct IpmiBmc {
   guint suite; /* which of them it takes, as far as is known */
   gint64 retransmit, patience;
   gboolean efi, persistent;
+  gboolean heard; /* it has answered some time */
   GQueue waiting; /* of IpmiTarget, the one under way first */
   IpmiJob *job;   /* NULL: nothing is under way */
   gboolean ready; /* in Ipmi.ready */

@@ -83,7 +83,9 @@ ipmi_say_trouble(const IpmiBmc *bmc, IpmiTrouble trouble, guint code)
   case TROUBLE_SILENT:
     return ipmi_say(bmc, "does not answer; is it on the network, and IPMI over LAN enabled on it?");
   case TROUBLE_LOST:
-    return ipmi_say(bmc, "stopped answering; it may have hung, a cold reset of the BMC helps then");
+    return ipmi_say(bmc,
+                    "stopped answering; if it has hung, a cold reset of the BMC helps; else look "
+                    "at its power and network");
   case TROUBLE_NOBODY:
     return ipmi_say(bmc, "is there, but nothing answers IPMI on it; enable IPMI over LAN");
   case TROUBLE_NETWORK:
