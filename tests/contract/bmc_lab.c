@@ -101,6 +101,7 @@ take_status(BmcLab *lab)
     return FALSE;
   lab->net = g_strdup(json_string_value(json_object_get(status, "net")));
   lab->folder = g_strdup(json_string_value(json_object_get(status, "folder")));
+  lab->port = (guint)json_integer_value(json_object_get(status, "port"));
   json_decref(status);
   return lab->net != NULL && lab->folder != NULL;
 }
@@ -140,6 +141,7 @@ bmc_lab_new_at(const char *net, guint n, const char *password_file)
   BmcLab *lab = lab_new(n);
 
   lab->net = g_strdup(net);
+  lab->port = 623;
   lab->folder = g_path_get_dirname(password_file);
   return lab;
 }
@@ -176,6 +178,12 @@ static Layout *
 make_layout(const BmcLab *lab, const char *settings, const char *overrides)
 {
   g_autoptr(GError) error = NULL;
+  g_autoptr(GString) places = g_string_new(NULL);
+
+  /* By another spelling than overrides have: a key is given once. */
+  for (guint i = 1; i <= lab->n; i++)
+    g_string_append_printf(places, "      \"a[%u]\": {address: \"%s.%u:%u\"}\n", i, lab->net, i,
+                           lab->port);
   g_autofree char *text = g_strdup_printf(
       "lab: test\n"
       "defaults: {power: bmc}\n"
@@ -191,9 +199,9 @@ make_layout(const BmcLab *lab, const char *settings, const char *overrides)
       "    workaround: [opensesspriv]\n"
       "%s"
       "    nodes:\n"
-      "      \"a[1-%u]\": {address: %s.1 step 1}\n"
+      "%s"
       "%s",
-      lab->n, lab->n, lab->folder, settings != NULL ? settings : "", lab->n, lab->net,
+      lab->n, lab->n, lab->folder, settings != NULL ? settings : "", places->str,
       overrides != NULL ? overrides : "");
   Layout *layout = layout_parse("test.yaml", text, strlen(text), &error);
   if (layout == NULL)

@@ -11,7 +11,7 @@ typedef struct {
   char *name;   /* bmclab's; not up: NULL */
   char *net;    /* `127.0.15`: BMC 3 is at 127.0.15.3 */
   char *folder; /* holds `password` */
-  guint n;
+  guint port, n;
   Layout *layout; /* nodes a1 … aN */
   JobSet *jobs;
   BackendCheck *check;

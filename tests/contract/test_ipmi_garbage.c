@@ -162,11 +162,12 @@ watch(GSocket *socket, GSocketSourceFunc function, Garbler *garbler)
   return source;
 }
 
-/* Returns its port. */
+/* Before the first BMC. Returns its port. */
 static guint
-garbler_begin(Garbler *garbler, const char *bmc, guint32 seed)
+garbler_begin(Garbler *garbler, const BmcLab *bmcs, guint32 seed)
 {
-  g_autoptr(GSocketAddress) there = g_inet_socket_address_new_from_string(bmc, 623);
+  g_autofree char *bmc = g_strdup_printf("%s.1", bmcs->net);
+  g_autoptr(GSocketAddress) there = g_inet_socket_address_new_from_string(bmc, bmcs->port);
   g_autoptr(GSocketAddress) any = g_inet_socket_address_new_from_string("127.0.0.1", 0);
 
   *garbler = (Garbler){.client = udp_socket(), .bmc = udp_socket()};
@@ -206,8 +207,7 @@ test_garbage(void **state)
   Garbler garbler;
   if (lab == NULL)
     skip();
-  g_autofree char *bmc = g_strdup_printf("%s.1", lab->net);
-  guint port = garbler_begin(&garbler, bmc, 1), rounds = 0;
+  guint port = garbler_begin(&garbler, lab, 1), rounds = 0;
   g_autofree char *override = g_strdup_printf("      a1: {address: \"127.0.0.1:%u\"}\n", port);
   bmc_lab_begin(lab, NULL, override, FALSE);
   guint on = bmc_lab_count(lab, 1, "set power 1"), off = bmc_lab_count(lab, 1, "set power 0"),
@@ -258,7 +258,7 @@ test_only_garbage(void **state)
   (void)state;
   g_autoptr(BmcLab) nowhere = bmc_lab_new_at("127.0.0", 1, "/nowhere/password");
   Garbler garbler;
-  guint port = garbler_begin(&garbler, "127.0.0.1", 2);
+  guint port = garbler_begin(&garbler, nowhere, 2);
   g_setenv("PULT_TEST_PASSWORD", "x", TRUE);
   g_autofree char *override = g_strdup_printf(
       "      a1: {address: \"127.0.0.1:%u\", password: env:PULT_TEST_PASSWORD}\n", port);

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -20,9 +21,7 @@ os.environ["PATH"] += ":/usr/sbin:/sbin"
 def lacking():
     """Why no lab can be raised here; None if one can."""
     missing = [package for program, package in PROGRAMS.items() if shutil.which(program) is None]
-    if missing:
-        return "not installed: " + " ".join(missing)
-    return None if os.geteuid() == 0 else "port 623 needs root"
+    return f"not installed: {' '.join(missing)}" if missing else None
 
 
 def run(*words, limit=LIMIT):
@@ -55,7 +54,7 @@ class Lab:
         self.name = name
         told = json.loads(bmclab("status", "--name", name, "--json"))
         self.folder, self.net, self.count = told["folder"], told["net"], told["count"]
-        self.powermand = told["powermand"]
+        self.port, self.powermand = told["port"], told["powermand"]
         self.layout = f"{self.folder}/layout.yaml"
         self.counted = {}
 
@@ -66,8 +65,8 @@ class Lab:
         return json.loads(self.do("status", "--json"))["bmcs"]
 
     def ipmipower_words(self, action, *options, address):
-        return ["ipmipower", f"--config-file={self.folder}/freeipmi.conf", "-h", address,
-                "--" + action, *options]
+        return ["ipmipower", f"--config-file={self.folder}/freeipmi.conf", "-h",
+                f"{address}:{self.port}", "--" + action, *options]
 
     def ipmipower(self, action, numbers="1", *options, address=None):
         """{number: answer}"""
@@ -77,8 +76,8 @@ class Lab:
                 for line in done.stdout.splitlines()}
 
     def ipmitool_words(self, address, *words):
-        return ["ipmitool", "-I", "lanplus", "-C", "3", "-H", address, "-U", "admin", "-f",
-                f"{self.folder}/password", *words]
+        return ["ipmitool", "-I", "lanplus", "-C", "3", "-H", address, "-p", str(self.port), "-U",
+                "admin", "-f", f"{self.folder}/password", *words]
 
     def ipmitool(self, number, *words):
         done = run(*self.ipmitool_words(f"{self.net}.{number}", *words))
@@ -121,10 +120,11 @@ class Lab:
     def lossy(self, which, *options):
         """A line to each of BMCs WHICH that loses something: at address(n) as long as this lasts.
         Yields a dictionary that holds at the end what was counted, by number."""
-        places = {n: f"{self.away(n)}:623" for n in which}
+        places = {n: f"{self.away(n)}:{self.port}" for n in which}
         counted = {}
         words = [LOSSY, "--stdin", *options] + [
-            f"{place}={self.net}.{n}:623={self.folder}/bmc{n}/log" for n, place in places.items()]
+            f"{place}={self.net}.{n}:{self.port}={self.folder}/bmc{n}/log"
+            for n, place in places.items()]
         with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                               text=True) as process:
             same(process.stdout.readline(), "ready\n")
@@ -146,12 +146,12 @@ class Lab:
         width = max(2, len(str(self.count)))
         everybody = f"a[{1:0{width}}-{self.count}]"
         some = ",".join(f"a{n:0{width}}" for n in numbers)
-        head, nodes, rest = text.partition("    nodes:\n")
-        entries = "".join(
-            f"      a{n:0{width}}: {{address: {self.away(n) if n in away else f'{self.net}.{n}'}}}\n"
-            for n in numbers)
-        rest = rest.partition("\n")[2].replace(f"  {everybody}:", f"  \"{some}\":")
-        text = head + nodes + entries + rest.replace(everybody, some)
+        places = [(n, self.away(n) if n in away else f"{self.net}.{n}") for n in numbers]
+        entries = "".join(f"      a{n:0{width}}: {{address: \"{place}:{self.port}\"}}\n"
+                          for n, place in places)
+        head, rest = re.match(r"(.*\n    nodes:\n)(?: {6}[^\n]*\n)+(.*)", text, re.S).groups()
+        rest = rest.replace(f"  {everybody}:", f"  \"{some}\":").replace(everybody, some)
+        text = head + entries + rest
         for old, new in changes:
             assert old in text, old
             text = text.replace(old, new)

@@ -3,6 +3,7 @@
 import contextlib
 import datetime
 import fcntl
+import glob
 import json
 import os
 import pty
@@ -18,17 +19,14 @@ CALLS = {"on": "set power 1", "off": "set power 0", "reset": "set reset 1",
          "soft": "set shutdown 1", "pxe": "set boot pxe", "disk": "set boot default"}
 
 
-class Session:
-    """A run of pult, and its transcript."""
+class Transcript:
+    """What a session has written so far."""
 
-    def __init__(self, words, layout, limit=170):
-        path = os.path.join(os.environ["TMPDIR"], "session.jsonl")
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(path)
-        self.end = run(PULT, *words, "--layout", layout, "--record", path, limit=limit)
+    def __init__(self, path):
         with open(path, encoding="utf-8") as file:
             self.text = file.read()
-        lines = [json.loads(line) for line in self.text.splitlines()]
+        # One that is under way ends anywhere.
+        lines = [json.loads(line) for line in self.text.rpartition("\n")[0].splitlines()]
         began = datetime.datetime.fromisoformat(lines[1]["session"]["started"].replace("Z", "+00:00"))
         self.began = int(began.timestamp() * 1e6) * 1000
         self.events = lines[2:]
@@ -36,6 +34,11 @@ class Session:
 
     def of(self, kind):
         return [event for event in self.events if event["kind"] == kind]
+
+    def commands(self, beginning):
+        """The numbers of those that begin so."""
+        return {event["cmd"] for event in self.of("command")
+                if event["text"].removeprefix("try ").startswith(beginning)}
 
     def results(self, command):
         """[(operation, node, verdict, text, seconds since the command)] of a command, by number."""
@@ -54,14 +57,26 @@ class Session:
         return [event["verdict"] for event in self.of("done")]
 
 
-def do(layout, *commands, options=("--yes",)):
-    return Session(["do", "; ".join(commands), *options], layout)
+class Session(Transcript):
+    """A run of pult, which has ended; of several at once each has its NAME."""
+
+    def __init__(self, words, layout, limit=170, name="session"):
+        path = os.path.join(os.environ["TMPDIR"], f"{name}.jsonl")
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+        self.end = run(PULT, *words, "--layout", layout, "--record", path, limit=limit)
+        super().__init__(path)
+
+
+def do(layout, *commands, options=("--yes",), name="session"):
+    return Session(["do", "; ".join(commands), *options], layout, name=name)
 
 
 class Desk:
-    """The console in a terminal of its own, 132 by 43."""
+    """The console in a terminal of its own, 132 by 43; its files are in HOME."""
 
     def __init__(self, layout, home):
+        self.home = home
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             os.environ.update(TERM="xterm-256color", LANG="C.UTF-8", LC_ALL="C.UTF-8",
@@ -95,6 +110,18 @@ class Desk:
         self.press(f":{line}\r")
         self.until("to go on")
         self.press(f"{seats}\r")
+
+    def key_to_screen(self, letter):
+        """Milliseconds until a LETTER that is typed at the `:` line is seen. It is on no screen."""
+        self.quiet(0.1)
+        pressed = time.monotonic()
+        self.press(letter)
+        self.until(letter)
+        return 1000 * (time.monotonic() - pressed)
+
+    def transcript(self):
+        """The last one of HOME."""
+        return Transcript(max(glob.glob(f"{self.home}/pult/*.jsonl"), key=os.path.getmtime))
 
     def close(self):
         os.kill(self.pid, 15)
