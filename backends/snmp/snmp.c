@@ -14,7 +14,6 @@ typedef struct {
   const Layout *layout;
   Ledger *ledger;
   SnmpMeter **meters; /* by switch; NULL: nothing on it is metered */
-  guint start;        /* idle source, 0 none */
 } Snmp;
 
 static NodeId
@@ -33,8 +32,7 @@ begin(LedgerItem *item, gpointer data)
   guint64 interval = TIME_SECOND;
 
   if (ledger_argument(item, "what") != NULL)
-    ledger_answer(item, VERDICT_UNSUPPORTED, "%s gives counters and nothing else",
-                  snmp->backend.name);
+    ledger_answer(item, VERDICT_FAILED, "%s gives counters and nothing else", snmp->backend.name);
   else if (text != NULL && (!units_parse_count(text, INTERVAL_MAX, &interval, NULL) ||
                             interval < (guint64)INTERVAL_MIN))
     ledger_answer(item, VERDICT_FAILED, "watch each `%s` ns", text);
@@ -56,23 +54,11 @@ end(LedgerItem *item, gpointer data)
     snmp_meter_unwatch(item->work, item);
 }
 
-static gboolean
-on_start(gpointer data)
-{
-  Snmp *snmp = data;
-
-  snmp->start = 0;
-  ledger_link(snmp->ledger, TRUE, "switches are asked as they are watched");
-  return G_SOURCE_REMOVE;
-}
-
 static void
 snmp_start(Backend *backend, gint64 now)
 {
-  Snmp *snmp = (Snmp *)backend;
   (void)now;
-
-  snmp->start = g_idle_add_full(G_PRIORITY_DEFAULT, on_start, snmp, NULL);
+  ledger_link(((Snmp *)backend)->ledger, TRUE, "switches are asked as they are watched");
 }
 
 static void
@@ -93,8 +79,6 @@ snmp_backend_free(Backend *backend)
 {
   Snmp *snmp = (Snmp *)backend;
 
-  if (snmp->start > 0)
-    g_source_remove(snmp->start);
   ledger_free(snmp->ledger);
   for (NodeId id = 0; id < snmp->layout->n_nodes; id++)
     snmp_meter_free(snmp->meters[id]);
