@@ -5,7 +5,8 @@ wait, on, take of 34, beside ipmipower and powerman on the same BMCs; 28 beside 
 status of 250. Real ipmi_sim BMCs (scripts/labs/bmclab). Twice an aim fails, and so does a reset that
 pult has not had carried out exactly once.
 
-REPEATS (5) is how often times are taken, by turns; RESETS (3) how many BMCs each count is over.
+REPEATS (5) is how often times are taken, by turns; RESETS (3) how many BMCs each count is over;
+OPERATIONS (1000) how many controls of all kinds pult's verdicts are then held to the machines' logs.
 """
 
 import os
@@ -106,6 +107,16 @@ def once_table(tools):
         print("bmc: " + f"{name:12}" + "".join(f"{cell:>10}" for cell in cells), flush=True)
 
 
+def bench_operations():
+    """Every control, on BMCs that are slow and lines that lose: the test of it, with many."""
+    global failed
+    done = run(sys.executable, os.path.join(SRC, "tests/peers/ipmi_once.test"), limit=30 * 60)
+    print(f"bmc: of {os.environ['OPERATIONS']} controls on slow BMCs and lossy lines, by pult")
+    for line in done.stdout.splitlines():
+        print(f"bmc: {line[:70]}", flush=True)
+    failed = failed or done.returncode != 0
+
+
 # --- Times ---------------------------------------------------------------------------------------
 
 
@@ -119,11 +130,11 @@ def timed(words, wanted):
     return took
 
 
-def pult_timed(lab, command):
+def pult_timed(lab, command, layout=None):
     """(seconds of the whole process, of its command, until each of the lab was seen once, which a
     session begins with). COMMAND is for all."""
     began = time.monotonic()
-    session, count = do(lab.layout, command), lab.count
+    session, count = do(layout or lab.layout, command), lab.count
     took = time.monotonic() - began
     if session.done() != ["ok"]:
         sys.exit(f"bmc.py: pult says {session.end.stderr!r}")
@@ -193,16 +204,24 @@ def bench_many(lab, with_pult):
 
 
 def bench_cycle(lab, with_pult):
+    """powerman waits the 5 s that its ipmipower.dev has, pult what the layout says: 1 s here. Beside
+    that stand pult with 5 s, and what either takes beyond its pause."""
     powerman = ["powerman", "-h", f"{lab.powermand}:10101"]
     timed([*powerman, "-1", f"a[01-{SEATS}]"], "completed")
     functions = {"powerman": lambda: timed([*powerman, "-c", f"a[01-{SEATS}]"], "completed")}
     if with_pult:
+        equal = lab.write_layout(f"{lab.folder}/equal.yaml", range(1, SEATS + 1),
+                                 changes=[("{pause: 1 s}", "{pause: 5 s}")])
         functions["pult"] = lambda: pult_timed(lab, "power cycle @all")
+        functions["equal"] = lambda: pult_timed(lab, "power cycle @all", equal)
     took = by_turns(max(1, REPEATS // 2), **functions)
     report(f"powerman -c, {SEATS}: off, 5 s, on", took["powerman"], "s")
     if with_pult:
         report(f"pult, power cycle of {SEATS}: off, 1 s, on", took["pult"][1], "s",
                0.5 * took["powerman"])
+        report("pult, the same with a pause of 5 s", took["equal"][1], "s", took["powerman"])
+        report("without the pause: powerman", took["powerman"] - 5, "s")
+        report("without the pause: pult", took["pult"][1] - 1, "s")
 
 
 # --- Six of 34 -----------------------------------------------------------------------------------
@@ -220,7 +239,8 @@ def last_of(layout, nodes):
 def break_six(lab):
     lab.do("break", "1-2", "dead")
     lab.do("break", "3", "mute")
-    lab.do("break", "4-5", "hang")
+    lab.do("break", "4", "hang")
+    lab.do("break", "5", "hang-set")
     lab.do("break", "6", "password")
 
 
@@ -276,6 +296,7 @@ def main():
         print(f"bmc: {without_ipmi()}")
     with tempfile.TemporaryDirectory(prefix="pult-bmc-") as folder:
         os.environ.update(PULT_LABS=os.path.join(folder, "labs"), TMPDIR=folder)
+        os.environ.setdefault("OPERATIONS", "1000")
         try:
             lab = raise_lab("room", SEATS)
             bench_status(lab, with_pult)
@@ -288,6 +309,8 @@ def main():
             run(BMCLAB, "down", "--name", "many")
             tools = {"ipmipower": by_ipmipower, "ipmitool": by_ipmitool}
             once_table({**tools, "pult": by_pult} if with_pult else tools)
+            if with_pult:
+                bench_operations()
         finally:
             run(BMCLAB, "down", "--all")
     return failed
