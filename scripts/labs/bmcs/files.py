@@ -7,6 +7,8 @@ import secrets
 from . import state
 
 USER = "admin"
+# The first for any session with ipmi_sim, the others for SOL.
+WORKAROUNDS = ["opensesspriv", "solpayloadsize", "solport", "solstatus", "solchannelsupport"]
 VIEWER = "view"  # an account of USER level
 
 
@@ -83,15 +85,16 @@ def layout(name, settings, power):
     user: {USER}
     password: "file:{folder}/password"
     cipher: 3
-    workaround: [opensesspriv]
+    workaround: [{', '.join(WORKAROUNDS[:None if settings['serial'] else 1])}]
     nodes:
 """
+    console = ", console: ipmi" if power == "ipmi" and settings["serial"] else ""
     if power == "ipmi":
         backend += "".join(each_address(settings))
     return f"""\
 # {settings['count']} simulated BMCs, {port}by {power}. `bmclab down --name {name}` removes this file.
 lab: "bmclab {name}, {settings['count']} BMCs by {power}"
-defaults: {{power: {power}}}
+defaults: {{power: {power}{console}}}
 backends:
 {backend}switches: {{sw1: {{}}}}
 clients:
