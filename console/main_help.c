@@ -11,7 +11,7 @@
 #include "ui/ui.h"
 
 static const char closing[] =
-    "\n`pult help COMMAND` tells about one; `pult help keys`, views, subcommands,\n"
+    "\n`pult help COMMAND` tells about one; `pult help bindings`, views, subcommands,\n"
     "layouts, scripts, jobs and settings list those. A SET is a node set: a01,\n"
     "a[01-17], a room or block such as roomA, @all @on @off @unknown @failed @booting\n"
     "@inuse @free, first(3,@off). A DUR is a time with its unit: 5 s, 2 min.\n"
@@ -186,7 +186,7 @@ typedef struct {
 } Topic;
 
 static const Topic topics[] = {
-    {"keys", list_keys},
+    {"bindings", list_keys},
     {"views", list_views},
     {"commands", list_commands},
     {"subcommands", list_subcommands},

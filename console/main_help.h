@@ -4,7 +4,7 @@
 
 /* help                 the table of commands
  * help COMMAND         all about one; of a subcommand its `--help`
- * help keys|views|commands|jobs|layouts|scripts|subcommands
+ * help bindings|views|commands|jobs|layouts|scripts|subcommands
  *                      a table of them: `  NAME  what it is`, at least two blanks between
  * help names views|…   their names alone, one a line, for the completion of a shell
  *

@@ -217,6 +217,7 @@ sim_free(Backend *backend)
   Sim *sim = (Sim *)backend;
   sim_meter_end(sim);
   sim_request_clear(sim);
+  sim_keys_clear(sim);
   g_array_unref(sim->outbox);
   sim_world_clear(sim);
   for (guint i = 0; i < sim->layout->n_nodes; i++) {
@@ -234,7 +235,7 @@ static const BackendClass sim_class = {
     .name = "sim",
     .operations = 1u << OP_STATUS | 1u << OP_ON | 1u << OP_OFF | 1u << OP_RESET |
                   1u << OP_BOOT_DEVICE | 1u << OP_EXEC | 1u << OP_SIGNAL | 1u << OP_WATCH |
-                  1u << OP_GET | 1u << OP_SET,
+                  1u << OP_GET | 1u << OP_SET | 1u << OP_KEYS | 1u << OP_TYPE | 1u << OP_ROUTE,
     .virtual_time = TRUE,
     .start = sim_start,
     .submit = sim_submit,
@@ -259,6 +260,7 @@ sim_new(const char *name, const Layout *layout, const JobSet *jobs, guint64 seed
     node_init(sim, &sim->nodes[i], &layout->nodes[i]);
   sim_agenda_init(sim);
   sim_request_init(sim);
+  sim_keys_init(sim);
   sim->outbox = g_array_new(FALSE, FALSE, sizeof(Said));
   g_array_set_clear_func(sim->outbox, said_clear);
   sim_boot_init(sim);

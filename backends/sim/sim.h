@@ -24,6 +24,12 @@
  * version=4 is an assumption, and said to be one with the figures: nobody measured NFSv4 for this
  * model, it is played exactly as version 3.
  *
+ * Keys, by a video switch that shows one seat: F12 in the firmware boots from the network and has
+ * the menu wait, whose first line is the default, the second the same by the other protocol (Down,
+ * Up, Enter); Ctrl-Alt-Delete boots again. Any other is lost, and so is one pressed at another
+ * time. Where the layout has the lab wake a machine and neither switch its power nor work on it,
+ * nobody sees its power, nor its firmware.
+ *
  * A boot from disk has the model's stages without DHCP, TFTP and reads. A client counts as one of
  * several that boot, and draws a start delay, when another boots as it comes to its menu, or was
  * switched on by the same request.
@@ -42,6 +48,11 @@
 #define SIM_SOFT_OFF (2 * TIME_SECOND)
 #define SIM_RESET (50 * TIME_MS)
 #define SIM_BOOT_DEVICE (50 * TIME_MS)
+/* Its video switch goes from seat to seat, one command at a time. */
+#define SIM_ROUTE (60 * TIME_MS)
+#define SIM_KEY (40 * TIME_MS)
+/* How long a boot menu that was called for waits for a key. */
+#define SIM_MENU (15 * TIME_SECOND)
 
 /* Samples are sent on multiples of the interval; when nothing moves, one a second. */
 #define SIM_QUIET_INTERVAL TIME_SECOND

@@ -68,8 +68,10 @@ sim_boot_begin(Sim *sim, NodeId node, gboolean together)
   client->boot.together = together;
   client->boot.disk = client->next_disk;
   client->boot.protocol = client->next_protocol;
+  client->boot.menu = client->boot.second = FALSE;
   sim->n_booting++;
-  say_stage(sim, node, "firmware");
+  if (sim_power_is_seen(sim, node))
+    say_stage(sim, node, "firmware");
   enter(sim, node, PHASE_FIRMWARE, sim_duration(sim->layout->boot.firmware));
 }
 
@@ -123,6 +125,10 @@ leave_dhcp(Sim *sim, NodeId node)
   Boot *boot = &sim->nodes[node].boot;
   if (!sim_world_reaches(sim, node)) {
     enter(sim, node, PHASE_NO_ANSWER, TIME_NEVER);
+    return;
+  }
+  if (boot->menu) {
+    enter(sim, node, PHASE_MENU, SIM_MENU);
     return;
   }
   double delay = 0;
@@ -216,6 +222,36 @@ sim_boot_moved(Sim *sim, NodeId node)
     begin_kernel(sim, node);
   else
     enter(sim, node, PHASE_CPU, sim_duration(cpu_time(sim) * sim->cpu_share[boot->step]));
+}
+
+static void
+press_in_menu(Sim *sim, NodeId node, const char *key)
+{
+  Boot *boot = &sim->nodes[node].boot;
+  if (g_str_equal(key, "Down") || g_str_equal(key, "Up")) {
+    boot->second = g_str_equal(key, "Down");
+  } else if (g_str_equal(key, "Enter")) {
+    if (boot->second)
+      boot->protocol = boot->protocol == PROTOCOL_NBD ? PROTOCOL_NFS : PROTOCOL_NBD;
+    begin_tftp(sim, node);
+  }
+}
+
+void
+sim_boot_press(Sim *sim, NodeId node, const char *key)
+{
+  SimNode *client = &sim->nodes[node];
+  Boot *boot = &client->boot;
+  if (!client->on || client->layout->kind != NODE_CLIENT)
+    return;
+  if (g_str_equal(key, "Ctrl-Alt-Delete")) {
+    sim_power_reboot(sim, node);
+  } else if (boot->phase == PHASE_FIRMWARE && g_str_equal(key, "F12")) {
+    boot->disk = FALSE;
+    boot->menu = TRUE;
+  } else if (boot->phase == PHASE_MENU && boot->menu) {
+    press_in_menu(sim, node, key);
+  }
 }
 
 /* A client that had no answer asks again, and so takes the DHCP time once more. */

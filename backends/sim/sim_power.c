@@ -8,9 +8,18 @@ is_client(const SimNode *node)
   return node->layout->kind == NODE_CLIENT;
 }
 
+gboolean
+sim_power_is_seen(const Sim *sim, NodeId id)
+{
+  char *const *backend = sim->layout->nodes[id].backend;
+  return backend[ROLE_POWER] != NULL || g_strcmp0(backend[ROLE_EXEC], sim->backend.name) == 0;
+}
+
 static void
 observe(Sim *sim, NodeId id)
 {
+  if (!sim_power_is_seen(sim, id))
+    return;
   sim_observe(sim, id, "power", sim->nodes[id].on ? "on" : "off");
 }
 
@@ -90,6 +99,12 @@ reset(Sim *sim, NodeId id, gboolean together)
   if (is_client(node))
     sim_boot_begin(sim, id, together);
   return NULL;
+}
+
+void
+sim_power_reboot(Sim *sim, NodeId id)
+{
+  g_free(reset(sim, id, FALSE));
 }
 
 void

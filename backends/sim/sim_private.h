@@ -84,6 +84,8 @@ typedef struct {
   gboolean together; /* switched on with others */
   gboolean disk;
   Protocol protocol;
+  gboolean menu;   /* somebody called for it: it waits */
+  gboolean second; /* it stands at its second line */
   Transfer transfer;
 } Boot;
 
@@ -181,6 +183,8 @@ struct Request {
   Protocol next_protocol;
   guint32 signalled; /* signal: the exec */
   Property property; /* get, set */
+  char **keys;       /* keys */
+  gboolean back;     /* route: to what was shown before */
   guint n_targets, n_open;
   Target *targets;
 };
@@ -228,6 +232,8 @@ struct Sim {
   GPtrArray *requests; /* with open targets, as submitted */
   GArray *answers;     /* of Answer, as submitted */
   GArray *outbox;
+  gint64 keys_free; /* when the video switch has done all it was told */
+  GArray *shown;    /* of NodeId: what it showed, the latest last */
 };
 
 /* sim.c: what it says. Strings are copied but for a result's text, which is taken. */
@@ -273,7 +279,9 @@ gint64 sim_request_next(const Sim *sim);
 void sim_power_submit(Sim *sim, Request *request, const RequestEvent *event);
 void sim_power_boot_device(Sim *sim, Request *request, const RequestEvent *event);
 char *sim_power_do(Sim *sim, const Request *request, NodeId node); /* on, off, reset, status */
-void sim_power_halt(Sim *sim, NodeId node); /* a soft off has come to its end */
+gboolean sim_power_is_seen(const Sim *sim, NodeId node);
+void sim_power_reboot(Sim *sim, NodeId node); /* by its keyboard */
+void sim_power_halt(Sim *sim, NodeId node);   /* a soft off has come to its end */
 
 /* sim_boot.c */
 void sim_boot_init(Sim *sim);
@@ -282,6 +290,15 @@ void sim_boot_stop(Sim *sim, NodeId node);
 void sim_boot_step(Sim *sim, NodeId node);  /* due->boot has come */
 void sim_boot_moved(Sim *sim, NodeId node); /* its transfer is over */
 void sim_boot_retry(Sim *sim);              /* the topology changed */
+
+/* KEY is pressed at its keyboard. */
+void sim_boot_press(Sim *sim, NodeId node, const char *key);
+
+/* sim_keys.c: the video switch */
+void sim_keys_init(Sim *sim);
+void sim_keys_clear(Sim *sim);
+void sim_keys_submit(Sim *sim, Request *request, const RequestEvent *event);
+char *sim_keys_do(Sim *sim, const Request *request, NodeId node); /* keys, type, route */
 
 /* sim_load.c */
 void sim_load_submit(Sim *sim, Request *request, const RequestEvent *event);

@@ -40,6 +40,7 @@ request_free(gpointer data)
   Request *request = data;
   for (guint i = 0; i < request->n_targets; i++)
     g_free(request->targets[i].run);
+  g_strfreev(request->keys);
   g_free(request->targets);
   g_free(request);
 }
@@ -118,6 +119,8 @@ sim_request_submit(Sim *sim, const RequestEvent *event)
       [OP_EXEC] = sim_load_submit,    [OP_BOOT_DEVICE] = sim_power_boot_device,
       [OP_WATCH] = sim_meter_submit,  [OP_SIGNAL] = sim_load_signal_submit,
       [OP_GET] = sim_property_submit, [OP_SET] = sim_property_submit,
+      [OP_KEYS] = sim_keys_submit,    [OP_TYPE] = sim_keys_submit,
+      [OP_ROUTE] = sim_keys_submit,
   };
   if (event->n_nodes == 0)
     return;
@@ -151,6 +154,10 @@ carry_out(Sim *sim, const Request *request, NodeId node)
   case OP_SET:
     sim_property_observe(sim, &request->property);
     return NULL;
+  case OP_KEYS:
+  case OP_TYPE:
+  case OP_ROUTE:
+    return sim_keys_do(sim, request, node);
   default:
     g_assert_not_reached();
   }

@@ -110,9 +110,11 @@ vswitch_start(Backend *backend, gint64 now)
   ledger_link(vswitch->ledger, TRUE, "");
   for (NodeId id = 0; id < vswitch->layout->n_nodes; id++) {
     const VswitchDesk *desk = vswitch->desk[id];
-    if (desk != NULL && device_script(desk->device, "keys") != NULL)
-      ledger_observe(vswitch->ledger, id, "keys-go",
-                     device_script(desk->device, "broadcast") != NULL ? "at once" : "one by one");
+    if (desk == NULL || device_script(desk->device, "keys") == NULL)
+      continue;
+    g_autofree char *at_once = g_strconcat("at once by ", desk->address, NULL);
+    ledger_observe(vswitch->ledger, id, "keys-go",
+                   device_script(desk->device, "broadcast") != NULL ? at_once : "one by one");
   }
 }
 
@@ -140,6 +142,7 @@ desk_free(gpointer data)
   if (desk->work != NULL)
     vswitch_work_free(desk->work);
   device_free(desk->device);
+  g_ptr_array_unref(desk->before);
   g_free(desk->address);
   g_free(desk->output);
   g_free(desk->shown);
@@ -281,6 +284,7 @@ desk_new(Vswitch *vswitch, const BackendSetup *setup, NodeId node, char *address
   desk->owner = vswitch;
   desk->address = address;
   desk->output = setting(vswitch, node, "output");
+  desk->before = g_ptr_array_new_with_free_func(g_free);
   g_queue_init(&desk->waiting);
   desk->device = name != NULL ? load(vswitch, name, &problem) : NULL;
   if (name == NULL)

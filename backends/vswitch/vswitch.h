@@ -6,7 +6,8 @@
  * the seat that is connected, a seat is connected first, and at the end what was connected before;
  * where it has a script `broadcast`, keys for all its seats go at once.
  *
- * It observes `shown` (yes or no) of seats, and `keys-go` (`at once` or `one by one`) at the start.
+ * It observes `shown` (yes or no) of seats, and `keys-go` at the start: `one by one`, or `at once
+ * by ADDRESS` for keys to all seats of the device there.
  */
 #ifndef PULT_VSWITCH_H
 #define PULT_VSWITCH_H

@@ -7,6 +7,7 @@
 #include "backends/vswitch/vswitch_unit.h"
 
 #define VSWITCH_MAX_KEYS 1000 /* of one request */
+#define VSWITCH_MAX_BEFORE 64
 
 typedef struct Vswitch Vswitch;
 
@@ -18,6 +19,7 @@ typedef struct {
   char **keys; /* OP_KEYS, OP_TYPE */
   guint at;    /* the key that is next */
   gboolean broadcast, connected, sent_any;
+  gboolean back; /* OP_ROUTE: to what was shown before */
 } VswitchWork;
 
 /* A device with its queue. */
@@ -32,6 +34,7 @@ typedef struct {
   gboolean broken_off;        /* nobody waits, its answer is waited for */
   char *shown;                /* the input at `output`; NULL: not known */
   char *saved;                /* what was there before keys went round; NULL: nothing to restore */
+  GPtrArray *before;          /* inputs that routes took the place of, the latest last */
   guint n_nodes;
 } VswitchDesk;
 

@@ -149,6 +149,7 @@ put(Vswitch *vswitch, const GPtrArray *fresh, LedgerItem *item)
   }
   work = work_new(item, read);
   work->broadcast = all;
+  work->back = g_strcmp0(ledger_argument(item, "to"), "back") == 0;
   g_queue_push_tail(&desk->waiting, work);
   return TRUE;
 }
@@ -251,6 +252,17 @@ ask_power(VswitchDesk *desk, const VswitchWork *work)
   ask(desk, script_name(item), desk->owner->input[work->node], NULL);
 }
 
+static void
+ask_route(VswitchDesk *desk, const VswitchWork *work)
+{
+  if (!work->back)
+    ask(desk, "connect", desk->owner->input[work->node], NULL);
+  else if (desk->before->len > 0)
+    ask(desk, "connect", desk->before->pdata[desk->before->len - 1], NULL);
+  else
+    end_work(desk, VERDICT_FAILED, "nothing was shown before, or nobody could say what");
+}
+
 /* What is next of the work; its end, when nothing is. */
 static void
 go_on(VswitchDesk *desk)
@@ -261,15 +273,15 @@ go_on(VswitchDesk *desk)
 
   if (has_keys(work) && work->keys[work->at] == NULL)
     end_work(desk, VERDICT_OK, NULL);
-  else if (first && !work->connected && desk->saved == NULL && desk->shown == NULL &&
-           device_script(desk->device, "query") != NULL && !work->sent_any)
+  else if (((first && !work->connected && desk->saved == NULL) || work->operation == OP_ROUTE) &&
+           desk->shown == NULL && !work->sent_any && device_script(desk->device, "query") != NULL)
     ask(desk, "query", NULL, NULL);
   else if (first && !work->connected)
     ask(desk, "connect", input, NULL);
   else if (has_keys(work))
     ask(desk, work->broadcast ? "broadcast" : "keys", input, work->keys[work->at]);
   else if (work->operation == OP_ROUTE)
-    ask(desk, "connect", input, NULL);
+    ask_route(desk, work);
   else
     ask_power(desk, work);
 }
@@ -283,6 +295,27 @@ saw_power(VswitchDesk *desk, const VswitchWork *work, const DeviceTalk *talk)
 
   if (power != NULL)
     ledger_observe(desk->owner->ledger, work->node, "power", on ? "on" : "off");
+}
+
+/* A picture stands: what was there before it is kept for the way back. */
+static void
+take_routed(VswitchDesk *desk, const VswitchWork *work)
+{
+  GPtrArray *before = desk->before;
+
+  g_clear_pointer(&desk->saved, g_free);
+  if (work->back) {
+    vswitch_desk_shows(desk, before->pdata[before->len - 1]);
+    g_ptr_array_remove_index(before, before->len - 1);
+    return;
+  }
+  const char *input = desk->owner->input[work->node];
+  if (desk->shown != NULL && !same_input(desk->shown, input)) {
+    if (before->len == VSWITCH_MAX_BEFORE)
+      g_ptr_array_remove_index(before, 0);
+    g_ptr_array_add(before, g_strdup(desk->shown));
+  }
+  vswitch_desk_shows(desk, input);
 }
 
 /* A step went well. TRUE: the work has more of them, perhaps. */
@@ -300,13 +333,15 @@ take_success(VswitchDesk *desk, const DeviceTalk *talk)
     return TRUE;
   }
   if (strcmp(name, "connect") == 0) {
-    if (has_keys(work) && desk->saved == NULL && desk->shown != NULL)
+    if (!has_keys(work)) {
+      take_routed(desk, work);
+      return FALSE;
+    }
+    if (desk->saved == NULL && desk->shown != NULL)
       desk->saved = g_strdup(desk->shown);
-    else if (!has_keys(work))
-      g_clear_pointer(&desk->saved, g_free);
     vswitch_desk_shows(desk, desk->owner->input[work->node]);
     work->connected = TRUE;
-    return has_keys(work);
+    return TRUE;
   }
   if (!has_keys(work)) {
     saw_power(desk, work, talk);

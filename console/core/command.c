@@ -12,6 +12,7 @@ command_free(Command *command)
   g_free(command->target);
   g_free(command->stage);
   g_free(command->job);
+  g_strfreev(command->press);
   g_strfreev(command->keys);
   g_strfreev(command->values);
   g_strfreev(command->sources);
@@ -31,6 +32,8 @@ command_disturbs(const Command *command)
     return command->power != POWER_STATUS;
   case VERB_BOOT:
   case VERB_SET:
+  case VERB_KEYS:
+  case VERB_TYPE:
     return TRUE;
   case VERB_LOAD:
     return !command->load_stop && command->cache == CACHE_COLD;

@@ -13,6 +13,8 @@
  *   expect  LABEL.FIGURE (< | <= | > | >= | within) VALUE [+-N%]
  *   reserve SET until TIME "why"   release SET
  *   console SET [off]
+ *   keys    SET KEY… [including in-use]    type SET "text" [including in-use]
+ *   route   NODE|next|back [including in-use]
  *   set PATH VALUE   get PATH   mark "text"   sleep DUR   stop   quit
  *
  * What stands in [brackets] comes in any order, each once. Beyond that:
@@ -42,6 +44,7 @@
 #define COMMAND_TEXT_MAX (1024 * 1024) /* of one command, sets resolved */
 #define RESERVE_MAX (366 * 24 * 3600 * G_GINT64_CONSTANT(1000000000)) /* ns */
 #define RESERVE_WHY_MAX 200                                           /* bytes */
+#define COMMAND_KEYS_MAX 1000 /* of one command, or characters of one text */
 
 typedef enum {
   VERB_POWER,
@@ -55,6 +58,9 @@ typedef enum {
   VERB_RESERVE,
   VERB_RELEASE,
   VERB_CONSOLE,
+  VERB_KEYS,
+  VERB_TYPE,
+  VERB_ROUTE,
   VERB_MARK,
   VERB_SLEEP,
   VERB_STOP,
@@ -79,6 +85,7 @@ char *command_help_table(void);
 char *command_help(const char *verb);
 
 typedef enum { POWER_STATUS, POWER_TURN_ON, POWER_TURN_OFF, POWER_CYCLE, POWER_RESET } PowerAction;
+typedef enum { ROUTE_NODE, ROUTE_NEXT, ROUTE_BACK } RouteTo;
 typedef enum { WAIT_BOOT, WAIT_LOAD, WAIT_POWER } WaitKind;
 typedef enum { CACHE_ANY, CACHE_COLD, CACHE_WARM } CacheState;
 typedef enum { COMPARE_LT, COMPARE_LE, COMPARE_GT, COMPARE_GE, COMPARE_WITHIN } Comparison;
@@ -87,7 +94,9 @@ typedef struct {
   Verb verb;
   gboolean try_only;  /* `try`: a failure does not end the script */
   gboolean plan_only; /* `plan COMMAND` */
-  char *set;      /* power, boot, load start, reserve, release, console: node set, not expanded */
+  /* power, boot, load start, reserve, release, console, keys, type, route: node set, not expanded
+   */
+  char *set;
   char *label;    /* as LABEL; load stop LABEL */
   gint64 stagger; /* ns, 0 none */
   gboolean including_in_use;
@@ -106,6 +115,9 @@ typedef struct {
 
   gboolean console_off; /* console */
 
+  char **press;  /* keys: by their names, NULL-terminated */
+  RouteTo route; /* route; NODE: set */
+
   gboolean load_stop;
   char *job;
   CacheState cache;
@@ -121,7 +133,7 @@ typedef struct {
   double tolerance; /* 0.08 for +-8%; -1 not given */
 
   char *clock;       /* reserve: until this wall-clock time; NULL: for DURATION */
-  char *path, *text; /* set, get: path; set: value; mark: text; reserve: why */
+  char *path, *text; /* set, get: path; set: value; mark, type: text; reserve: why */
 } Command;
 
 /* 18:00 has no year, 0. */
@@ -142,8 +154,8 @@ gboolean command_check_line(const char *line, GError **error);
  * and in a script: a dollar in it has its backslash. */
 char *command_print(const Command *command);
 /* TRUE when it changes power, or disturbs others: enforced read-only, planned, consented to.
- * (power but status, boot, set, a cold load.) With or without `plan`, which is the caller's to
- * heed. */
+ * (power but status, boot, set, a cold load, keys, type.) With or without `plan`, which is the
+ * caller's to heed. */
 gboolean command_disturbs(const Command *command);
 
 /* A wall-clock TIME; FALSE when TEXT is none, such as one of a day that no calendar has. */

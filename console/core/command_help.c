@@ -150,7 +150,40 @@ const VerbInfo command_verbs[] = {
      "Example:\n"
      "  console a07; boot a07; wait boot a07 login\n"
      "  console a07 off\n"},
-    {"mark", "mark \"TEXT\"", "write a remark into the transcript",
+    {"keys", "keys SET KEY… [including in-use]", "press keys on seats' keyboards",
+     "Presses keys on the seats in SET, one after the other, by whatever carries\n"
+     "their keyboards: a video switch, PiKVM, a virtual machine's host. A key is\n"
+     "named by where it is on a US keyboard: F12, Down, Enter, a, Minus. Several at\n"
+     "once have hyphens between, what is held first: Ctrl-Alt-Delete, Shift-F10.\n"
+     "\n"
+     "It first names the seats it would touch, and how: at once, where a device\n"
+     "sends to all its seats, else one by one; how far the last was behind the\n"
+     "first is said at the end. Protected nodes get none, seats in use or reserved\n"
+     "only with including in-use. Where a device's keys go to the seat it shows,\n"
+     "that seat is shown first, and at the end what was there before.\n"
+     "The keys of pult's own screen: `pult help bindings`.\n"
+     "\n"
+     "Example:\n"
+     "  keys a[01-17] F12\n"
+     "  keys a07 Down Down Enter\n"},
+    {"type", "type SET \"TEXT\" [including in-use]", "type a text on seats' keyboards",
+     "Types TEXT on the seats in SET, as keys does. While a seat boots, up to its\n"
+     "root file system, the keyboard is a US one, as firmware and menus have it;\n"
+     "then the one that the layout says its system has, and the plan says when that\n"
+     "is German. No Enter follows: send that by keys. What is typed stands in the\n"
+     "transcript, so never type a password.\n"
+     "\n"
+     "Example:\n"
+     "  type a07 \"linux single\"; keys a07 Enter\n"},
+    {"route", "route NODE|next|back [including in-use]", "show a seat's picture",
+     "Has the video switch of a seat show its picture: NODE's, or with next that of\n"
+     "the seat behind the one shown last, those in use passed over. back shows what\n"
+     "was there before, as often as something was. A seat in use or reserved is not\n"
+     "shown to anybody without including in-use.\n"
+     "\n"
+     "Example:\n"
+     "  route a07; route next; route back\n"},
+    {"mark", "mark \"TEXT\"", "write a remark into the transcript ",
      "Puts a remark of yours between the events: what you saw, what you changed by\n"
      "hand. It stands in the log and in every report. Several words stand in\n"
      "quotes.\n"

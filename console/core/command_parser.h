@@ -58,5 +58,12 @@ gboolean parser_reserve(Parser *parser, Command *command);
 gboolean parser_release(Parser *parser, Command *command);
 /* of core/command_console.c */
 gboolean parser_console(Parser *parser, Command *command);
+/* of core/command_keys.c, which prints them too */
+gboolean parser_keys(Parser *parser, Command *command);
+gboolean parser_type(Parser *parser, Command *command);
+gboolean parser_route(Parser *parser, Command *command);
+void command_print_keys(GString *out, const Command *command);
+/* A blank and TEXT, in quotes also where it would read as an option. */
+void command_print_argument(GString *out, const char *text);
 
 #endif

@@ -2,9 +2,8 @@
 
 #include <string.h>
 
-/* An argument, in quotes also where it would read as an option. */
-static void
-print_argument(GString *out, const char *text)
+void
+command_print_argument(GString *out, const char *text)
 {
   g_string_append_c(out, ' ');
   if (g_strv_contains(parser_reserved, text))
@@ -19,7 +18,7 @@ print_option(GString *out, const char *word, const char *argument)
   if (argument == NULL)
     return;
   g_string_append_printf(out, " %s", word);
-  print_argument(out, argument);
+  command_print_argument(out, argument);
 }
 
 /* The largest unit up to seconds in which NANOSECONDS is 1 or more, no digit lost. */
@@ -55,7 +54,7 @@ print_power(GString *out, const Command *command)
                                         [POWER_CYCLE] = "cycle",
                                         [POWER_RESET] = "reset"};
   g_string_append_printf(out, "power %s", actions[command->power]);
-  print_argument(out, command->set);
+  command_print_argument(out, command->set);
   if (command->soft)
     g_string_append(out, " soft");
 }
@@ -64,7 +63,7 @@ static void
 print_boot(GString *out, const Command *command)
 {
   g_string_append(out, "boot");
-  print_argument(out, command->set);
+  command_print_argument(out, command->set);
   print_option(out, "via", command->via);
   print_option(out, "entry", command->entry);
   if (command->cold || command->warm)
@@ -88,7 +87,7 @@ print_wait(GString *out, const Command *command)
   static const char *const kinds[] = {
       [WAIT_BOOT] = "boot", [WAIT_LOAD] = "load", [WAIT_POWER] = "power"};
   g_string_append_printf(out, "wait %s", kinds[command->wait]);
-  print_argument(out, command->target);
+  command_print_argument(out, command->target);
   if (command->wait == WAIT_BOOT)
     g_string_append_printf(out, " %s", command->stage);
   if (command->wait == WAIT_POWER)
@@ -103,7 +102,7 @@ static void
 print_load(GString *out, const Command *command)
 {
   g_string_append(out, command->load_stop ? "load stop" : "load start");
-  print_argument(out, command->load_stop ? command->label : command->job);
+  command_print_argument(out, command->load_stop ? command->label : command->job);
   if (command->load_stop)
     return;
   print_option(out, "on", command->set);
@@ -124,7 +123,7 @@ print_measure(GString *out, const Command *command)
 {
   g_string_append(out, "measure");
   for (guint i = 0; command->sources[i] != NULL; i++)
-    print_argument(out, command->sources[i]);
+    command_print_argument(out, command->sources[i]);
   if (command->duration >= 0)
     print_duration(out, " for", command->duration);
   print_option(out, "during", command->target);
@@ -169,12 +168,34 @@ static void
 print_reserve(GString *out, const Command *command)
 {
   g_string_append(out, "reserve");
-  print_argument(out, command->set);
+  command_print_argument(out, command->set);
   if (command->clock == NULL)
     print_duration(out, " until", command->duration);
   else
     g_string_append_printf(out, " until %s", command->clock);
   g_string_append_c(out, ' ');
+  words_print(out, command->text);
+}
+
+static void
+print_release(GString *out, const Command *command)
+{
+  g_string_append(out, "release");
+  command_print_argument(out, command->set);
+}
+
+static void
+print_console(GString *out, const Command *command)
+{
+  g_string_append(out, "console");
+  command_print_argument(out, command->set);
+  g_string_append(out, command->console_off ? " off" : "");
+}
+
+static void
+print_mark(GString *out, const Command *command)
+{
+  g_string_append(out, "mark ");
   words_print(out, command->text);
 }
 
@@ -214,17 +235,18 @@ command_print(const Command *command)
     print_reserve(out, command);
     break;
   case VERB_RELEASE:
-    g_string_append(out, "release");
-    print_argument(out, command->set);
+    print_release(out, command);
     break;
   case VERB_CONSOLE:
-    g_string_append(out, "console");
-    print_argument(out, command->set);
-    g_string_append(out, command->console_off ? " off" : "");
+    print_console(out, command);
+    break;
+  case VERB_KEYS:
+  case VERB_TYPE:
+  case VERB_ROUTE:
+    command_print_keys(out, command);
     break;
   case VERB_MARK:
-    g_string_append(out, "mark ");
-    words_print(out, command->text);
+    print_mark(out, command);
     break;
   case VERB_SLEEP:
     print_duration(out, "sleep", command->duration);

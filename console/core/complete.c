@@ -1,6 +1,7 @@
 #include "core/complete.h"
 
 #include "core/command_words.h"
+#include "model/keyboard.h"
 
 #include <string.h>
 
@@ -17,7 +18,9 @@ typedef enum {
   SLOT_PATH,
   SLOT_VALUE, /* of the path before it */
   SLOT_ENTRY,
-  SLOT_OWN, /* a word of the operator's own */
+  SLOT_KEYS,  /* one or more */
+  SLOT_SHOWN, /* a seat, `next` or `back` */
+  SLOT_OWN,   /* a word of the operator's own */
 } SlotKind;
 
 typedef struct {
@@ -51,6 +54,9 @@ static const Form forms[] = {
     {"reserve", NULL, {{SLOT_SET, NULL}, {SLOT_WORDS, "until"}, {SLOT_OWN, NULL}}, ""},
     {"release", NULL, {{SLOT_SET, NULL}}, ""},
     {"console", NULL, {{SLOT_SET, NULL}}, "off"},
+    {"keys", NULL, {{SLOT_SET, NULL}, {SLOT_KEYS, NULL}}, "including"},
+    {"type", NULL, {{SLOT_SET, NULL}, {SLOT_OWN, NULL}}, "including"},
+    {"route", NULL, {{SLOT_SHOWN, NULL}}, "including"},
     {"mark", NULL, {{SLOT_OWN, NULL}}, ""},
     {"sleep", NULL, {{SLOT_OWN, NULL}}, ""},
     {"stop", NULL, {{SLOT_END, NULL}}, ""},
@@ -284,6 +290,14 @@ offer_slot(Completer *completer, const Slot *slot)
   case SLOT_VALUE:
     offer_values(completer, word(completer, completer->n - 1));
     break;
+  case SLOT_KEYS:
+    for (const char *const *key = keyboard_keys(); *key; key++)
+      offer(completer, *key);
+    break;
+  case SLOT_SHOWN:
+    offer_words(completer, "next back");
+    offer_nodes(completer);
+    break;
   case SLOT_ENTRY:
     offer(completer, completer->layout->boot_entry);
     break;
@@ -361,11 +375,13 @@ offer_form(Completer *completer, const Form *form, guint from)
       return;
     }
     guint first = from++;
-    while (slot->kind == SLOT_SOURCES && from < completer->n &&
-           !has_word(form->options, word(completer, from)))
+    gboolean several = slot->kind == SLOT_SOURCES || slot->kind == SLOT_KEYS;
+    while (several && from < completer->n && !has_word(form->options, word(completer, from)))
       from++;
     if (slot->kind == SLOT_SOURCES && from == completer->n)
       offer_other_sources(completer, first);
+    else if (several && from == completer->n)
+      offer_slot(completer, slot);
   }
   offer_options(completer, form, from);
 }

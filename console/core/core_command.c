@@ -30,6 +30,8 @@ static gboolean
 has_plan(const Command *command)
 {
   return command->verb == VERB_POWER || command->verb == VERB_BOOT || command->verb == VERB_SET ||
+         command->verb == VERB_KEYS || command->verb == VERB_TYPE ||
+         (command->verb == VERB_ROUTE && command->route != ROUTE_BACK) ||
          (command->verb == VERB_LOAD && !command->load_stop);
 }
 
@@ -40,7 +42,7 @@ acts(const Command *command)
   if (command->verb == VERB_POWER)
     return command->power != POWER_STATUS;
   return command->verb == VERB_LOAD || command->verb == VERB_RESERVE ||
-         command->verb == VERB_RELEASE || has_plan(command);
+         command->verb == VERB_RELEASE || command->verb == VERB_ROUTE || has_plan(command);
 }
 
 /* NULL, or why it cannot be begun now. */
@@ -105,6 +107,11 @@ carry_out(CoreState *state, const CommandEvent *event, const Command *command, c
   case VERB_LOAD:
     load_start(state, event, command, plan);
     break;
+  case VERB_KEYS:
+  case VERB_TYPE:
+  case VERB_ROUTE:
+    keys_start(state, event, command, plan);
+    break;
   default:
     power_start(state, event, command, plan);
   }
@@ -160,6 +167,15 @@ start_get(CoreState *state, const CommandEvent *event, const Command *command)
 }
 
 static void
+route(CoreState *state, const CommandEvent *event, const Command *command)
+{
+  if (command->route != ROUTE_BACK)
+    act(state, event, command);
+  else if (!keys_back(state, event))
+    end(state, event, SEVERITY_WARNING, VERDICT_REFUSED, "nothing was shown by route yet");
+}
+
+static void
 stop(CoreState *state, const CommandEvent *event)
 {
   tasks_stop(state);
@@ -174,10 +190,15 @@ start(CoreState *state, const CommandEvent *event, const Command *command)
   case VERB_POWER:
   case VERB_BOOT:
   case VERB_SET:
+  case VERB_KEYS:
+  case VERB_TYPE:
     act(state, event, command);
     break;
   case VERB_LOAD:
     (command->load_stop ? load_stop : act)(state, event, command);
+    break;
+  case VERB_ROUTE:
+    route(state, event, command);
     break;
   case VERB_GET:
     start_get(state, event, command);

@@ -61,6 +61,10 @@ action_text(const CoreState *state, const Command *command, const GArray *nodes,
     return g_strconcat(actions[command->power], command->soft ? " soft" : NULL, NULL);
   case VERB_BOOT:
     return boot_action(state, command);
+  case VERB_KEYS:
+  case VERB_TYPE:
+  case VERB_ROUTE:
+    return keys_action(command);
   case VERB_SET:
     return g_strdup_printf("set %s %s", fact, command->text);
   default:
@@ -75,6 +79,13 @@ changes_power(const Command *command)
 {
   return command->verb == VERB_BOOT ||
          (command->verb == VERB_POWER && command->power != POWER_STATUS);
+}
+
+/* What is asked of a seat's keyboard or picture. Routing changes nothing of the node. */
+static gboolean
+takes_keys(const Command *command)
+{
+  return command->verb == VERB_KEYS || command->verb == VERB_TYPE || command->verb == VERB_ROUTE;
 }
 
 /* What PLAN asks of a node, as bits of Operation; 0: what its role's backend does. */
@@ -129,11 +140,12 @@ sort_out(const CoreState *state, const Command *command, Plan *plan, NodeId id)
     g_array_append_val(plan->without, id);
     return;
   }
-  if (changes_power(command) && state->layout->nodes[id].protected_node) {
+  gboolean heeds = changes_power(command) || takes_keys(command);
+  if (heeds && command->verb != VERB_ROUTE && state->layout->nodes[id].protected_node) {
     g_array_append_val(plan->protected_nodes, id);
     return;
   }
-  if (changes_power(command) && (seen->in_use || seen->reserved_t >= 0)) {
+  if (heeds && (seen->in_use || seen->reserved_t >= 0)) {
     g_array_append_val(seen->in_use ? plan->in_use : plan->reserved, id);
     if (!command->including_in_use)
       return;
@@ -156,7 +168,10 @@ plan_new(const CoreState *state, const Command *command, GError **error)
   plan->changes_power = changes_power(command);
   plan->operations = operations_of(command);
   plan->boots = command->verb == VERB_BOOT;
-  plan->role = command->verb == VERB_POWER || command->verb == VERB_BOOT ? ROLE_POWER : ROLE_EXEC;
+  plan->verb = command->verb;
+  plan->role = command->verb == VERB_POWER || command->verb == VERB_BOOT ? ROLE_POWER
+               : takes_keys(command)                                     ? ROLE_KEYS
+                                                                         : ROLE_EXEC;
   if (command->verb == VERB_SET) {
     NodeId node;
     g_autofree char *fact = NULL;
@@ -170,6 +185,11 @@ plan_new(const CoreState *state, const Command *command, GError **error)
     return plan;
   }
   g_autoptr(GArray) named = resolve_set(state, command->set, TRUE, error);
+  if (named && command->verb == VERB_ROUTE && named->len > 1) {
+    g_set_error(error, COMMAND_ERROR, 0, "route shows one seat, and %s are %u", command->set,
+                named->len);
+    g_clear_pointer(&named, g_array_unref);
+  }
   if (!named) {
     plan_free(plan);
     return NULL;
@@ -211,34 +231,53 @@ waking_backend(const CoreState *state, const Plan *plan, NodeId id)
   return (plan->operations & 1u << OP_ON) != 0 && on != first_backend(state, plan, id) ? on : -1;
 }
 
-/* The nodes of PLAN that BACKEND is asked for, or WAKES. */
+/* A backend has a part of a plan for what it does, and for whom it wakes; for keyboards one for
+ * each way that keys go. */
+#define PART_WAKES 1
+#define PART_KINDS KEYS_N_WAYS
+
+/* The nodes of PLAN that BACKEND is asked for as part KIND. */
 static GArray *
-part_nodes(const CoreState *state, const Plan *plan, guint backend, gboolean wakes)
+part_nodes(const CoreState *state, const Plan *plan, guint backend, guint kind)
 {
   GArray *nodes = ids_new();
+  gboolean keys = plan->role == ROLE_KEYS;
+  if (!keys && kind > PART_WAKES)
+    return nodes;
   for (guint i = 0; i < plan->nodes->len; i++) {
     NodeId id = g_array_index(plan->nodes, NodeId, i);
-    int doer = wakes ? waking_backend(state, plan, id) : first_backend(state, plan, id);
-    if (doer == (int)backend)
+    int doer = !keys && kind == PART_WAKES ? waking_backend(state, plan, id)
+                                           : first_backend(state, plan, id);
+    if (doer == (int)backend && (!keys || keys_way(state, plan, id) == kind))
       g_array_append_val(nodes, id);
   }
   return nodes;
+}
+
+/* What part KIND does, of parts that are not all of PLAN's action. */
+static char *
+part_action(const Plan *plan, guint kind)
+{
+  if (plan->role == ROLE_KEYS)
+    return g_strconcat(plan->action, keys_way_text(kind), NULL);
+  return g_strdup(kind == PART_WAKES ? "on" : plan->action);
 }
 
 void
 plan_emit(CoreState *state, guint32 cmd, const Plan *plan)
 {
   g_autoptr(GPtrArray) lists = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
-  g_autofree PlanPart *parts = g_new0(PlanPart, 2 * state->map->n_backends + 1);
-  guint n_parts = 0;
-  for (guint i = 0; i < 2 * state->map->n_backends; i++) {
-    gboolean wakes = i >= state->map->n_backends;
-    guint backend = i % state->map->n_backends;
-    GArray *nodes = part_nodes(state, plan, backend, wakes);
+  g_autoptr(GPtrArray) actions = g_ptr_array_new_with_free_func(g_free);
+  guint n_backends = state->map->n_backends, n_parts = 0;
+  g_autofree PlanPart *parts = g_new0(PlanPart, PART_KINDS * n_backends + 1);
+  for (guint i = 0; i < PART_KINDS * n_backends; i++) {
+    GArray *nodes = part_nodes(state, plan, i % n_backends, i / n_backends);
+    char *action = part_action(plan, i / n_backends);
     g_ptr_array_add(lists, nodes);
+    g_ptr_array_add(actions, action);
     if (nodes->len)
-      parts[n_parts++] = (PlanPart){state->map->backends[backend], wakes ? "on" : plan->action,
-                                    ids_of(nodes), nodes->len};
+      parts[n_parts++] =
+          (PlanPart){state->map->backends[i % n_backends], action, ids_of(nodes), nodes->len};
   }
   Event event = {.kind = EVENT_PLAN,
                  .plan = {.cmd = cmd,
@@ -269,7 +308,9 @@ plan_left_out(const CoreState *state, const Command *command, const Plan *plan)
       {command->including_in_use ? NULL : plan->in_use, "in use"},
       {command->including_in_use ? NULL : plan->reserved, "reserved"},
       {plan->spared, "the other on its outlet must be left alone"},
-      {plan->without, plan->role == ROLE_POWER ? "no power backend" : "no exec backend"},
+      {plan->without, plan->role == ROLE_POWER  ? "no power backend"
+                      : plan->role == ROLE_KEYS ? "nothing carries its keys"
+                                                : "no exec backend"},
   };
   g_autoptr(GString) text = g_string_new(NULL);
   for (guint i = 0; i < G_N_ELEMENTS(kinds); i++) {
@@ -285,16 +326,17 @@ char *
 plan_sentence(const CoreState *state, const Command *command, const Plan *plan)
 {
   g_autoptr(GString) text = g_string_new(plan->action);
-  guint n_parts = 0;
-  for (guint i = 0; i < 2 * state->map->n_backends; i++) {
-    gboolean wakes = i >= state->map->n_backends;
-    guint backend = i % state->map->n_backends;
-    g_autoptr(GArray) nodes = part_nodes(state, plan, backend, wakes);
+  guint n_backends = state->map->n_backends, n_parts = 0;
+  gboolean keys = plan->role == ROLE_KEYS;
+  for (guint i = 0; i < PART_KINDS * n_backends; i++) {
+    guint kind = i / n_backends;
+    g_autoptr(GArray) nodes = part_nodes(state, plan, i % n_backends, kind);
     if (nodes->len == 0)
       continue;
     g_autofree char *names = core_fold(state, ids_of(nodes), nodes->len);
-    g_string_append_printf(text, "%s %s%s by %s", n_parts++ ? "," : "", wakes ? "on " : "", names,
-                           state->map->backends[backend]);
+    g_string_append_printf(text, "%s %s%s by %s%s", n_parts++ ? "," : "",
+                           !keys && kind == PART_WAKES ? "on " : "", names,
+                           state->map->backends[i % n_backends], keys ? keys_way_text(kind) : "");
   }
   if (command->stagger > 0) {
     g_autofree char *stagger = core_seconds(command->stagger);
@@ -305,10 +347,13 @@ plan_sentence(const CoreState *state, const Command *command, const Plan *plan)
     g_string_append_printf(text, ", and %s on the same outlets", names);
   }
   guint n = plan_seats(plan);
-  const char *word = plan->role == ROLE_POWER || command->verb == VERB_LOAD ? "seat" : "node";
+  const char *word =
+      plan->role == ROLE_POWER || keys || command->verb == VERB_LOAD ? "seat" : "node";
   g_string_append_printf(text, ": %u %s%s", n, word, n == 1 ? "" : "s");
   if (plan->changes_power)
     g_string_append_printf(text, ", %u on, %u in use", plan->on, plan->in_use->len);
+  else if (keys)
+    g_string_append_printf(text, ", %u in use", plan->in_use->len);
   if (plan->reserved->len)
     g_string_append_printf(text, ", %u reserved", plan->reserved->len);
   g_autofree char *left_out = plan_left_out(state, command, plan);

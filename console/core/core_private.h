@@ -185,6 +185,19 @@ typedef struct {
   gboolean *deaf; /* by seat of the load: it could not be told to stop */
 } StopTask;
 
+typedef struct {
+  NodeId node;
+  Verdict verdict;
+  gint64 done_t; /* -1: no answer yet */
+} KeysSeat;
+
+/* keys, type, route */
+typedef struct {
+  Verb verb;
+  guint n, n_open, n_without;
+  KeysSeat *seats; /* nodes ascending */
+} KeysTask;
+
 typedef enum {
   TASK_POWER,
   TASK_PROPERTY,
@@ -192,6 +205,7 @@ typedef enum {
   TASK_SLEEP,
   TASK_MEASURE,
   TASK_LOAD_STOP,
+  TASK_KEYS,
 } TaskKind;
 
 typedef struct {
@@ -206,6 +220,7 @@ typedef struct {
     WaitTask wait;
     MeasureTask measure;
     StopTask stop;
+    KeysTask keys;
   };
 } Task;
 
@@ -238,6 +253,7 @@ struct CoreState {
   guint32 last_request;
   gint64 next_start_t; /* before it no machine is switched on: the layout's `starts` */
   guint last_serial;
+  NodeId routed; /* the node shown last by command, and one; 0 none */
   LogEntry *log; /* ring of STATE_LOG_MAX; texts are GRefStrings, shared by clones */
   guint64 log_first, log_end;
   PendingConsent pending;
@@ -349,6 +365,7 @@ typedef struct {
   gboolean changes_power;
   guint operations; /* of power, asked of each node: bits; 0: what its role's backend does */
   gboolean boots;
+  Verb verb;
   char *action; /* `boot pxe ubuntu-10.04::nfs` */
   guint on;     /* of nodes */
 } Plan;
@@ -445,6 +462,28 @@ void release_start(CoreState *state, const CommandEvent *event, const Command *c
 void reserve_observe(CoreState *state, const ObserveEvent *observe);
 void reservations_wake(CoreState *state);
 gint64 reservations_due(const CoreState *state);
+
+/* core_keys.c */
+/* How what a plan asks of a seat's keyboard goes there. */
+typedef enum {
+  KEYS_ROUTE,
+  KEYS_ONE_BY_ONE,
+  KEYS_AT_ONCE,
+  KEYS_DE_ONE_BY_ONE, /* as it types on a German keyboard */
+  KEYS_DE_AT_ONCE,
+} KeysWay;
+#define KEYS_N_WAYS (KEYS_DE_AT_ONCE + 1)
+KeysWay keys_way(const CoreState *state, const Plan *plan, NodeId id);
+const char *keys_way_text(KeysWay way); /* behind the plan's action */
+char *keys_action(const Command *command);
+/* Whom `route next` shows; NODE_NONE: nobody may be shown. */
+NodeId keys_next(const CoreState *state, const Command *command);
+void keys_start(CoreState *state, const CommandEvent *event, const Command *command,
+                const Plan *plan);
+gboolean keys_back(CoreState *state, const CommandEvent *event); /* FALSE: nothing was routed */
+void keys_result(CoreState *state, Task *task, NodeId node, Verdict verdict);
+void keys_stop(CoreState *state, const Task *task);
+gboolean keys_settled(CoreState *state, const Task *task, Verdict *verdict);
 
 /* core_console.c */
 void console_start(CoreState *state, const CommandEvent *event, const Command *command);

@@ -312,6 +312,17 @@ core_resolve(const CoreState *state, const char *text, GError **error)
   g_autoptr(Command) command = command_parse(text, error);
   if (!command || !check_label(state, command, error))
     return NULL;
+  if (command->verb == VERB_ROUTE && command->route == ROUTE_NEXT) {
+    NodeId next = keys_next(state, command);
+    if (next == NODE_NONE) {
+      g_set_error_literal(error, COMMAND_ERROR, 0,
+                          "there is no seat to show: they are in use, or nothing carries their "
+                          "pictures");
+      return NULL;
+    }
+    command->route = ROUTE_NODE;
+    command->set = g_strdup(state->layout->nodes[next].name);
+  }
   if (command->set && !replace_set(state, &command->set, TRUE, error))
     return NULL;
   /* After `wait boot` a label goes before a node, and groups need their @. */

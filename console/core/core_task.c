@@ -71,6 +71,9 @@ task_free(Task *task)
   case TASK_LOAD_STOP:
     g_free(task->stop.deaf);
     break;
+  case TASK_KEYS:
+    g_free(task->keys.seats);
+    break;
   case TASK_PROPERTY:
   case TASK_SLEEP:
     break;
@@ -110,6 +113,9 @@ task_clone(const Task *task)
     break;
   case TASK_LOAD_STOP:
     copy->stop.deaf = g_memdup2(task->stop.deaf, task->stop.n * sizeof(gboolean));
+    break;
+  case TASK_KEYS:
+    copy->keys.seats = g_memdup2(task->keys.seats, task->keys.n * sizeof(KeysSeat));
     break;
   case TASK_PROPERTY:
   case TASK_SLEEP:
@@ -155,6 +161,9 @@ task_result(CoreState *state, const Request *request, NodeId node, Verdict verdi
   case TASK_LOAD_STOP:
     load_stop_result(state, task, node, verdict);
     break;
+  case TASK_KEYS:
+    keys_result(state, task, node, verdict);
+    break;
   case TASK_WAIT: /* what matters is what they saw */
     wait_answered(state, task, verdict);
     break;
@@ -183,6 +192,8 @@ settled(CoreState *state, Task *task, Verdict *verdict)
     return measure_settled(state, task, verdict);
   case TASK_LOAD_STOP:
     return load_stop_settled(state, task, verdict);
+  case TASK_KEYS:
+    return keys_settled(state, task, verdict);
   }
   g_assert_not_reached();
 }
@@ -232,6 +243,8 @@ tasks_stop(CoreState *state)
     task->stopped = TRUE;
     if (task->kind == TASK_POWER)
       power_stop(state, task);
+    else if (task->kind == TASK_KEYS)
+      keys_stop(state, task);
   }
   core_touch(state);
 }

@@ -130,8 +130,10 @@ typedef struct {
  * `usage` free|in use|unknown · `reserved` `until N s by WHO: WHY` (N whole seconds from t, at most
  * 366 days) or `no`, by the session from where reservations are kept · or a property's path within
  * its node (`bond0.policy`, `eth1.state` up|down|inactive, `nfsd`), as `set` and `get` name it.
- * `flow` of a client: `IP:PORT IP:PORT`, its server's and its own end of the connection that it is
- * served by, or `none`. */
+ * `shown` yes|no: whether its picture is the one that a
+ * video switch shows. `keys-go` `one by one`, or `at once by NAME`: keys for all nodes that say the
+ * same go in one. `flow` of a client: `IP:PORT IP:PORT`, its server's and its own end of the
+ * connection that it is served by, or `none`. */
 typedef struct {
   NodeId node;
   const char *fact;
@@ -145,8 +147,10 @@ typedef struct {
 } Argument;
 
 /* Arguments by operation: off: how=soft|hard · boot-device: device, entry · exec: job, label,
- * plus the job's KEY=VALUE · signal: request, signal · watch: interval_ns, or what=console · get:
- * path · set: path, value. A watch has its one result when it ends. */
+ * plus the job's KEY=VALUE · signal: request, signal · watch: interval_ns, or what=console · keys:
+ * keys, blanks between · type: text, keyboard=us|de · route: none, or to=back (what was shown
+ * before this node's device showed the last it was told) · get: path · set: path, value. A watch
+ * has its one result when it ends. */
 typedef struct {
   guint32 id;  /* counts from 1 */
   guint32 cmd; /* command it serves, 0: core's own (status and watch after link up) */

@@ -1,4 +1,4 @@
-/* The one table of keys: what feeds the keyboard, the key bar, Help and `pult help keys`. */
+/* The one table of keys: what feeds the keyboard, the key bar, Help and `pult help bindings`. */
 #include "ui/view.h"
 
 #include <string.h>

@@ -29,7 +29,7 @@ void ui_message(Ui *ui, Severity severity, const char *text);
 void ui_draw(Ui *ui, Canvas *canvas, const HostStatus *status);
 /* The canvas drawn last is not shown: what is pointed to is a cell of the one before. */
 void ui_undraw(Ui *ui);
-/* The bindings as text, with the views they are for, for `pult help keys` and the man page. */
+/* The bindings as text, with the views they are for, for `pult help bindings` and the man page. */
 char *ui_keys_text(void);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Ui, ui_free)

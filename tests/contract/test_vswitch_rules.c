@@ -33,6 +33,15 @@ say(GOutputStream *out, const char *text)
   g_output_stream_write_all(out, text, strlen(text), NULL, NULL, NULL);
 }
 
+static void
+tell(Lab *lab, GOutputStream *out, guint output)
+{
+  g_mutex_lock(&lab->mutex);
+  g_autofree char *reply = g_strdup_printf("%02u\r\n", lab->shown[output]);
+  g_mutex_unlock(&lab->mutex);
+  say(out, reply);
+}
+
 /* FALSE: it hangs up. */
 static gboolean
 tie(Lab *lab, GOutputStream *out, guint input, guint output)
@@ -106,6 +115,9 @@ on_client(GThreadedSocketService *service, GSocketConnection *connection, GObjec
       number = 0;
     } else if (byte == '!') {
       good = tie(lab, out, before, MIN(number, 15));
+      number = 0;
+    } else if (byte == '&') {
+      tell(lab, out, MIN(number, 15));
       number = 0;
     } else if (byte == 'Q') {
       say(out, "1.23\r\n");
@@ -251,6 +263,43 @@ test_each(void **state)
   assert_int_equal(hangup, 1);
 }
 
+static guint
+shown(Lab *lab)
+{
+  g_mutex_lock(&lab->mutex);
+  guint input = lab->shown[1];
+  g_mutex_unlock(&lab->mutex);
+  return input;
+}
+
+static void
+expect_back(const Lab *lab, Verdict verdict, const char *said)
+{
+  static const char *const back[] = {"to", "back", NULL};
+
+  expect(lab, backend_ask(lab->check, OP_ROUTE, "fine1", 30 * TIME_SECOND, back), "fine1", verdict,
+         said);
+}
+
+/* What was there before the first route is asked for, be it none of the lab's seats. */
+static void
+test_back(void **state)
+{
+  Lab *lab = *state;
+
+  lab->shown[1] = 14;
+  expect_back(lab, VERDICT_FAILED, "nothing was shown before");
+  expect_route(lab, "fine1", VERDICT_OK, "");
+  expect_route(lab, "fine2", VERDICT_OK, "");
+  expect_route(lab, "fine2", VERDICT_OK, "");
+  assert_int_equal(shown(lab), 2);
+  expect_back(lab, VERDICT_OK, "");
+  assert_int_equal(shown(lab), 1);
+  expect_back(lab, VERDICT_OK, "");
+  assert_int_equal(shown(lab), 14);
+  expect_back(lab, VERDICT_FAILED, "nothing was shown before");
+}
+
 /* One owner and one queue: what is asked at once goes out one after the other. */
 static void
 test_queue(void **state)
@@ -314,6 +363,7 @@ main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_each, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_back, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_queue, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_cancel, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_walk, set_up, tear_down),

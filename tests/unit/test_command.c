@@ -91,6 +91,13 @@ test_canonical(void **state)
   check_print("sleep 0 s", "sleep 0 s");
   check_print("sleep 1.000000001 s", "sleep 1.000000001 s");
   check_print("plan try boot a01", "try plan boot a01");
+  check_print("keys roomA  F12 ctrl-alt-del down including in-use",
+              "keys roomA F12 Ctrl-Alt-Delete Down including in-use");
+  check_print("type a07 \"for ü; # \\\"\"", "type a07 \"for ü; # \\\"\"");
+  check_print("route a07 including in-use", "route a07 including in-use");
+  check_print("route  next", "route next");
+  check_print("try route back", "try route back");
+  check_print("route \"back\"", "route \"back\"");
   check_print("stop", "stop");
   check_print("try quit", "try quit");
 }
@@ -163,7 +170,11 @@ static const struct {
     {"try", "column 4: a command is missing"},
     {"try try boot a01", "column 5: \"try\" is given twice"},
     {"bot roomA", "column 1: unknown command \"bot\"; did you mean \"boot\"?"},
-    {"keys a01 F12", "column 1: unknown command \"keys\""},
+    {"message a01 x", "column 1: unknown command \"message\""},
+    {"keys a01", "column 9: a key is missing, such as F12 or Ctrl-Alt-Delete"},
+    {"keys a01 Dwon", "column 10: there is no key \"Dwon\"; did you mean \"Down\"?"},
+    {"type a01 two words", "column 14: a text of several words stands in quotes"},
+    {"route back a01", "column 12: unexpected \"a01\""},
     {"  foreach x in a do", "column 3: \"foreach\" belongs to scripts: it is no command"},
     {"\"boot\" a01", "column 1: \"boot\": a command's name stands without quotes"},
     {"mark a; mark b", "column 7: one command is due, and \";\" ends it"},

@@ -64,8 +64,9 @@ offers(const char *line, const char *word)
 }
 
 #define VERBS                                                                                      \
-  "power boot wait load measure expect set get reserve release console mark sleep stop quit plan " \
-  "try"
+  "power boot wait load measure expect set get reserve release console keys type route mark "      \
+  "sleep "                                                                                         \
+  "stop quit plan try"
 
 static void
 test_words(void **state)
@@ -182,6 +183,11 @@ test_agrees_with_the_parser(void **state)
       "reserve roomA until 18:00~ \"exam\"~",
       "release roomA",
       "console a01 off",
+      "keys roomA F12 Ctrl-Alt-Delete~ Down including in-use",
+      "type a01 \"text\"~ including in-use",
+      "route a01 including in-use",
+      "route next",
+      "route back",
       "quit",
   };
   (void)state;
