@@ -239,6 +239,7 @@ read_settings(SshHost *host, const BackendSetup *setup, NodeId node)
   host->connect = setting_us(setup, node, "connect");
   host->auth = setting_us(setup, node, "auth");
   host->keep_alive = setting_us(setup, node, "keep-alive");
+  host->lease = setting_us(setup, node, "lease");
   host->idle = setting_us(setup, node, "idle");
   host->retry = setting_us(setup, node, "retry");
 }

@@ -25,7 +25,7 @@ typedef struct {
   char *key_names;       /* for what is told when all are refused */
   ssh_session prototype; /* with what an ssh_config says; NULL: none is read */
   gboolean proxied;      /* that names a command which makes the connection */
-  gint64 connect, auth, keep_alive, idle, retry; /* µs */
+  gint64 connect, auth, keep_alive, lease, idle, retry; /* µs */
 } SshHost;
 
 /* May ask for a passphrase. */

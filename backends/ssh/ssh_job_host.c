@@ -167,6 +167,21 @@ give_result(SshTarget *target)
     ssh_target_result(target, VERDICT_FAILED, "exit status %d", status);
 }
 
+/* The console's own end of the connection: whether the host has heard of it is not known. */
+static void
+give_lost(SshTarget *target, const char *cause)
+{
+  const JobPlan *plan = plan_of(target);
+  SshLink *link = target->link;
+  ssh_after_ask(link, plan->job->name, plan->token);
+  if (link->leased)
+    ssh_target_result(target, VERDICT_UNKNOWN,
+                      "the job was running: %s; it ends there within %.0f s", cause,
+                      (double)link->host->lease / G_USEC_PER_SEC);
+  else
+    ssh_target_result(target, VERDICT_UNKNOWN, "the job was running: %s", cause);
+}
+
 static void
 on_ended(SshCommand *command, const SshEnd *end, gpointer data)
 {
@@ -191,7 +206,7 @@ on_ended(SshCommand *command, const SshEnd *end, gpointer data)
                                : g_strdup_printf("%s: %s", host->why, host->complaint);
     ssh_job_unready(target, why);
   } else if (end->kind == SSH_LOST) {
-    ssh_target_result(target, VERDICT_UNKNOWN, "the job was running: %s", end->text);
+    give_lost(target, end->text);
   } else {
     ssh_target_result(target, VERDICT_FAILED, "the job's shell went away: %s", end->text);
   }
@@ -412,4 +427,5 @@ ssh_job_host_begin(SshTarget *target)
   g_autofree char *text = runner_text(target, commands);
   SshCommandSpec spec = {.line = text, .reads = TRUE};
   target->command = ssh_command_start(target->link, &spec, &calls, target);
+  ssh_lease_want(target->link);
 }

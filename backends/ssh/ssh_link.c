@@ -259,6 +259,7 @@ ssh_link_free(SshLink *link)
   while (link->commands->len > 0)
     ssh_command_drop(g_ptr_array_steal_index(link->commands, 0));
   g_ptr_array_unref(link->commands);
+  ssh_after_free(link->after);
   clear_timer(link);
   ssh_host_free(link->host);
   g_free(link->cause);
@@ -308,6 +309,7 @@ come_up(SshLink *link)
   link->tries = 0;
   link->heard = link->used = g_get_monotonic_time();
   link->heard_bytes = 0;
+  ssh_lease_reset(link);
   ssh_set_counters(link->session, &link->counter, NULL);
   link->pump = ssh_channel_new(link->session);
   leave_gate(link);
@@ -429,8 +431,9 @@ step_commands(SshLink *link, gint64 now)
   for (guint i = 0; i < link->commands->len;) {
     SshCommand *command = g_ptr_array_index(link->commands, i);
     gboolean was_open = ssh_command_is_open(command);
-    link->used = now;
-    if (ssh_command_step(command, n_open < SSH_CHANNELS_MAX, now)) {
+    if (command != link->lease)
+      link->used = now;
+    if (ssh_command_step(command, n_open < SSH_CHANNELS_MAX || command == link->lease, now)) {
       n_open -= was_open;
       continue;
     }
@@ -457,7 +460,9 @@ serve(SshLink *link)
       break;
   }
   keep_alive(link, now);
-  if (link->state == LINK_UP && link->commands->len == 0 && now - link->used >= link->host->idle) {
+  if (link->state == LINK_UP)
+    ssh_lease_step(link, now);
+  if (link->state == LINK_UP && ssh_lease_is_idle(link) && now - link->used >= link->host->idle) {
     say(link, FALSE, "closed, having had nothing to do");
     hang_up(link);
   }
@@ -475,8 +480,9 @@ ssh_link_choke(SshLink *link, gboolean choked)
 static void
 fail_commands(SshLink *link, gint64 now)
 {
+  const char *cause = link->cause != NULL ? link->cause : "closed";
   for (guint i = 0; i < link->commands->len;)
-    if (!ssh_command_without(g_ptr_array_index(link->commands, i), link->cause, now))
+    if (!ssh_command_without(g_ptr_array_index(link->commands, i), cause, now))
       i++;
 }
 
@@ -513,8 +519,8 @@ next_due(const SshLink *link)
   for (guint i = 0; i < link->commands->len; i++)
     due = MIN(due, ssh_command_due(g_ptr_array_index(link->commands, i)));
   if (link->state == LINK_UP) {
-    due = MIN(due, silence_due(link));
-    if (link->commands->len == 0)
+    due = MIN(MIN(due, silence_due(link)), ssh_lease_due(link));
+    if (ssh_lease_is_idle(link))
       due = MIN(due, link->used + link->host->idle);
   }
   return due;

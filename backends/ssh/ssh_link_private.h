@@ -48,7 +48,13 @@ struct SshLink {
   char *cause;    /* of the last failure */
   gboolean told;  /* that it is up, or of that cause */
   gboolean running;
-  guint n_choked; /* streams that cannot pass on what comes: nothing is read for so long */
+  SshCommand *lease; /* NULL: none */
+  gboolean lease_asked;
+  gboolean leased; /* the connection has one, or had when it ended */
+  gint64 busy;     /* µs: since when it has had commands; 0 it has none */
+  gint64 beat_at;
+  struct SshAfter *after; /* NULL: nothing is to be asked */
+  guint n_choked;         /* streams that cannot pass on what comes: nothing is read for so long */
 };
 
 void ssh_link_choke(SshLink *link, gboolean choked);
@@ -92,6 +98,26 @@ void ssh_tunnel_close(SshLink *link);
 gboolean ssh_prove(SshLink *link, GError **error);
 /* The agent's thread keeps the session if it still has it. */
 void ssh_prove_abandon(SshLink *link);
+
+/* ---- ssh_lease.c: its end on the host when nothing is heard of us -----------------------------
+ */
+
+/* A shell on the host ends the connection there, and with it all that was run over it, when no sign
+ * of life has come for the setting `lease`. It begins when there has been a command for a second,
+ * or with ssh_lease_want(), and is no reason to keep the connection. */
+void ssh_lease_want(SshLink *link);
+void ssh_lease_step(SshLink *link, gint64 now);  /* on a link that is up */
+gint64 ssh_lease_due(const SshLink *link);       /* µs */
+void ssh_lease_reset(SshLink *link);             /* the connection is new */
+gboolean ssh_lease_is_idle(const SshLink *link); /* no command but it */
+
+/* ---- ssh_after.c: what became of a job that was lost -------------------------------------------
+ */
+
+/* Asks the host for it as soon as it can be reached, and observes `job` when nothing of JOB, whose
+ * processes have TOKEN in their arguments, is left there. Instead of what was asked before. */
+void ssh_after_ask(SshLink *link, const char *job, const char *token);
+void ssh_after_free(struct SshAfter *after);
 
 /* A stream to HOST and PORT as LINK's host sees them, as a command that has no end of its own:
  * CALLS' line is given what comes, uncut, and DRAINED is called when ssh_command_write() takes more

@@ -37,6 +37,7 @@ static const SettingKey keys[] = {
     {"ssh", "connect", TIME("10 s"), "for the connection to stand"},
     {"ssh", "auth", TIME("10 s"), "for the keys to be agreed on"},
     {"ssh", "keep-alive", TIME("15 s"), "of silence before the host is asked; twice that is its end"},
+    {"ssh", "lease", TIME("60 s"), "without a sign of us until a host ends what we run; 0 s: never"},
     {"ssh", "idle", TIME("5 min"), "after which a connection without work is closed"},
     {"ssh", "retry", TIME("30 s"), "at most, between attempts to connect again"},
     {"ssh", "handshakes", COUNT("32", 1, 1024), "connections being made at once"},
