@@ -156,16 +156,24 @@ lab: ## raise the lab of network namespaces (root), open the console on it
 	@if [ -t 0 ] && [ -t 1 ]; then \
 	   exec $(BUILD)/pult --layout "$${PULT_LABS:-/var/lib/pult-labs}/lab/layout.yaml"; fi
 
+room: ## raise the room of virtual PCs (root), open the console on it
+	@scripts/install-deps build room
+	@$(SUBMAKE) all
+	@scripts/labs/vmlab up
+	@if [ -t 0 ] && [ -t 1 ]; then \
+	   exec $(BUILD)/pult --layout "$${PULT_LABS:-/var/lib/pult-labs}/room/layout.yaml"; fi
+
 RUN_TESTS = SRC=$(CURDIR) BUILD=$(abspath $(BUILD)) SANITIZE=$(SANITIZE) \
-            TEST_TIMEOUT=$(if $(SANITIZE),600,180) tests/run
+            TEST_TIMEOUT=$(if $(SANITIZE),600,300) tests/run
 
 check: ## install what is missing, build, run every test; TESTS=tests/unit/test_flow runs one
-	@scripts/install-deps build check $(if $(filter true,$(CI)),lab)
+	@scripts/install-deps build check $(if $(filter true,$(CI)),lab room)
 	@$(SUBMAKE) all test-programs
 	@$(RUN_TESTS) $(TEST_PROGRAMS)
 
 # These try the lab's own programs and ClusterShell more than this one, and take minutes.
-UNSANITIZED = $(if $(filter file,$(origin TESTS)),tests/peers/nodeset.test tests/peers/nslab.test)
+UNSANITIZED = $(if $(filter file,$(origin TESTS)),tests/peers/nodeset.test tests/peers/nslab.test \
+                tests/peers/vmlab.test)
 
 check-asan: ## the same under AddressSanitizer, LeakSanitizer and UBSan
 	@$(MAKE) --no-print-directory check SANITIZE=address,undefined \
@@ -173,6 +181,11 @@ check-asan: ## the same under AddressSanitizer, LeakSanitizer and UBSan
 
 check-tsan: ## the same under ThreadSanitizer
 	@$(MAKE) --no-print-directory check SANITIZE=thread
+
+check-room: ## try a whole block of 17 virtual PCs (root)
+	@scripts/install-deps build check room
+	@$(SUBMAKE) all
+	@VMLAB_GUESTS=17 $(RUN_TESTS:tests/run=TEST_TIMEOUT=900 tests/run) tests/peers/vmlab.test
 
 check-chroot: ## `make demo` and `make check` of a clean clone in a fresh Debian 12
 	@scripts/install-deps chroot
@@ -221,7 +234,7 @@ clean: ## remove what was built
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
-.PHONY: all test-programs bench-programs fuzz-programs demo lab check check-asan check-tsan \
-  check-chroot lint bench fuzz install uninstall clean help FORCE
+.PHONY: all test-programs bench-programs fuzz-programs demo lab room check check-room check-asan \
+  check-tsan check-chroot lint bench fuzz install uninstall clean help FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:

@@ -30,7 +30,7 @@ def run(argv, text=None):
     return done.stdout
 
 
-def _batch(program, namespace, lines):
+def batch(program, namespace, lines):
     if lines:
         argv = [program] + (["-n", namespace] if namespace else []) + ["-batch", "-"]
         run(argv, "\n".join(lines) + "\n")
@@ -132,9 +132,8 @@ def hash_filters(policy, ports, inner, prefix, priority):
 # --- Up and down ---------------------------------------------------------------------------------
 
 
+NO_IPV6 = {"ipv6/conf/all/disable_ipv6": "1", "ipv6/conf/default/disable_ipv6": "1"}
 SYSCTLS = {
-    "ipv6/conf/all/disable_ipv6": "1",
-    "ipv6/conf/default/disable_ipv6": "1",
     # Of those that a namespace may choose; the console's machine may prefer one that ignores loss.
     "ipv4/tcp_congestion_control": ("cubic", "reno"),
 }
@@ -151,14 +150,14 @@ def _set_sysctl(path, value):
     return True
 
 
-def _set_sysctls(names):
+def _set_sysctls(names, values):
     """Before there is any device: those to come inherit it."""
     home = os.open("/proc/self/ns/net", os.O_RDONLY)
     try:
         for name in names:
             kernel.setns(os.path.join(state.NETNS, name))
-            for key, values in SYSCTLS.items():
-                for value in values if isinstance(values, tuple) else (values,):
+            for key, wanted in values.items():
+                for value in wanted if isinstance(wanted, tuple) else (wanted,):
                     if _set_sysctl(f"/proc/sys/net/{key}", value):
                         break
     finally:
@@ -181,43 +180,47 @@ def _free_network():
     raise plan.Wrong("no free network for the management of a lab among 10.78.0.0 to 10.127.0.0")
 
 
-def manage_link(options):
-    return f"pl-{options.name}"
+def manage_link(name):
+    return f"pl-{name}"
 
 
-def raise_namespaces(options, nodes):
-    names = [plan.namespace(options, node.name) for node in nodes]
-    names.append(plan.namespace(options, "manage"))
-    _batch("ip", None, [f"netns add {name}" for name in names])
-    _set_sysctls(names)
+def raise_namespaces(names, ipv6=False):
+    batch("ip", None, [f"netns add {name}" for name in names])
+    _set_sysctls(names, SYSCTLS if ipv6 else SYSCTLS | NO_IPV6)
+
+
+def console_link(device, far, namespace, address):
+    """A link from DEVICE, which has ADDRESS behind the first two numbers of a free network, to FAR
+    in NAMESPACE. Returns these numbers."""
+    turn = os.open(state.NETNS, os.O_RDONLY)
+    try:
+        fcntl.flock(turn, fcntl.LOCK_EX)  # labs that come up at once take different networks
+        network = _free_network()
+        batch("ip", None, [f"link add {device} type veth peer name {far} netns {namespace}",
+                           f"address add {network}.{address} dev {device}",
+                           f"link set {device} up"])
+    finally:
+        os.close(turn)
+    return network
 
 
 def raise_management(options, nodes):
     """The console's way to every node. Returns its network's first two numbers."""
     namespace = plan.namespace(options, "manage")
-    device = manage_link(options)
-    turn = os.open(state.NETNS, os.O_RDONLY)
-    try:
-        fcntl.flock(turn, fcntl.LOCK_EX)  # labs that come up at once take different networks
-        network = _free_network()
-        _batch("ip", None, [f"link add {device} type veth peer name console netns {namespace}",
-                            f"address add {network}.1.254/23 dev {device}",
-                            f"link set {device} up"])
-    finally:
-        os.close(turn)
+    network = console_link(manage_link(options.name), "console", namespace, "1.254/23")
     lines = ["link set lo up",
              BRIDGE,
              "link set br0 up", "link set console master br0 up"]
     for node in nodes:
         lines.append(_veth(node.name, "mgmt0", plan.namespace(options, node.name)))
         lines.append(f"link set {node.name} master br0 up")
-    _batch("ip", namespace, lines)
+    batch("ip", namespace, lines)
     return network
 
 
 def raise_links(options, nodes, network):
     for switch in plan.SWITCHES:
-        _batch("ip", plan.namespace(options, switch), _switch_ip(options, nodes, switch))
+        batch("ip", plan.namespace(options, switch), _switch_ip(options, nodes, switch))
     _each(lambda node: _finish(options, nodes, network, node), nodes)
 
 
@@ -235,13 +238,14 @@ def _finish(options, nodes, network, node):
         uplink = {"sw2": "sw1", "sw3": "sw2"}.get(node.name)
         lines += [f"link set {uplink} master br0 up"] if uplink else []
         rates = _switch_tc(options, nodes, node.name)
-    _batch("ip", namespace, lines)
-    _batch("tc", namespace, rates)
+    batch("ip", namespace, lines)
+    batch("tc", namespace, rates)
 
 
-def lower(name):
-    """Removes the lab's namespaces, with all that is in them. Its processes must have ended."""
-    subprocess.run(["ip", "link", "delete", f"pl-{name}"], stderr=subprocess.DEVNULL, check=False)
+def lower(name, device):
+    """Removes the lab's namespaces, with all that is in them, and the console's link. Its processes
+    must have ended."""
+    subprocess.run(["ip", "link", "delete", device], stderr=subprocess.DEVNULL, check=False)
     for entry in state.namespaces(name):
         path = os.path.join(state.NETNS, entry)
         with contextlib.suppress(OSError):

@@ -36,8 +36,8 @@ def _there(what):
         for entry in os.listdir("/usr/lib"))
 
 
-def packages(options):
-    wanted = NETWORK | ({} if options.bare else SERVICES)
+def missing(wanted):
+    """The packages of what is not there."""
     return sorted({package for what, package in wanted.items() if not _there(what)})
 
 
@@ -71,9 +71,9 @@ def _kernel():
 
 
 def check(options):
-    missing = packages(options)
-    if missing:
-        raise plan.Wrong(f"missing packages: {' '.join(missing)} (scripts/install-deps lab)")
+    lacking = missing(NETWORK | ({} if options.bare else SERVICES))
+    if lacking:
+        raise plan.Wrong(f"missing packages: {' '.join(lacking)} (scripts/install-deps lab)")
     lacks = _kernel()
     if lacks:
         raise plan.Wrong(f"this kernel has no {lacks}, or does not let us use it")

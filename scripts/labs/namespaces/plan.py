@@ -9,6 +9,8 @@ own, over which the console reaches it.
 import dataclasses
 import re
 
+# The program whose labs these are, and how their namespaces begin; vmlab has its own.
+TOOL, PREFIX = "nslab", "pult"
 SERVER = "slx1"
 BOND_MAC = "52:54:00:21:00:10"
 POOL = "10.21.0"  # /24
@@ -61,7 +63,7 @@ def read_unit(text):
 
 
 def namespace(options, node):
-    return f"pult-{options.name}-{node}"
+    return f"{PREFIX}-{options.name}-{node}"
 
 
 def rooms(clients):

@@ -2,7 +2,7 @@
 
 Its first process (`sleep`, process 1 in there) lives as long as the machine; when it is killed, the
 kernel ends all others. The root file system is the console's, read-only, with the lab's folder
-writable; /run, /tmp, /home and /var/log are its own and empty, users and hosts are the lab's.
+writable; OWN is its own and empty, users and hosts are the lab's.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ from . import kernel, plan, state
 
 PR_SET_PDEATHSIG = 1
 OWN = ("/run", "/tmp", "/home", "/var/log", "/var/tmp", "/dev/shm")
-ETC = ("passwd", "group", "shadow", "hosts", "hostname")
+ETC = ("passwd", "group", "shadow", "hosts", "hostname", "libvirt")
 
 
 def folder(lab, node):
@@ -32,8 +32,9 @@ def running(lab, node):
     return state.noted_pid(pid_file(lab, node))
 
 
-def _mount_all(lab, node):
-    """The view of the file system; the network namespace is entered already, /proc comes later."""
+def _mount_all(lab, node, more):
+    """The view of the file system, MORE folders being its own and empty; the network namespace is
+    entered already, /proc comes later."""
     kernel.mount(None, "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
     # Our copies of the names would keep other labs' namespaces alive after their `down`.
     with contextlib.suppress(OSError):  # until it is no mount any more
@@ -44,7 +45,7 @@ def _mount_all(lab, node):
     kernel.mount(lab, lab, None, kernel.MS_BIND)
     kept = os.open(lab, os.O_PATH | os.O_DIRECTORY)
     kernel.mount(None, "/", None, kernel.MS_REMOUNT | kernel.MS_BIND | kernel.MS_RDONLY)
-    for path in OWN:
+    for path in OWN + more:
         mode = "mode=1777" if path.endswith(("tmp", "shm")) else "mode=755"
         kernel.mount("tmpfs", path, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, mode)
         if lab.startswith(path + "/"):
@@ -118,14 +119,14 @@ def _first_process(lab, node, services):
     _become(["/bin/sleep", "infinity"], "/dev/null")
 
 
-def _enter(options, lab, node, services, user_id, tell):
+def _enter(options, lab, node, services, user_id, own, tell):
     """In the child: takes the namespaces and forks the first process, whose number goes to TELL."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     kernel.setns(os.path.join(state.NETNS, plan.namespace(options, node.name)))
     kernel.unshare(kernel.CLONE_NEWNS | kernel.CLONE_NEWUTS | kernel.CLONE_NEWIPC
                    | kernel.CLONE_NEWPID)
     socket.sethostname(node.name)
-    _mount_all(lab, node.name)
+    _mount_all(lab, node.name, own)
     _fill_run(user_id)
     pid = os.fork()
     if pid == 0:
@@ -134,15 +135,16 @@ def _enter(options, lab, node, services, user_id, tell):
     os.write(tell, str(pid).encode())
 
 
-def start(options, lab, node, services, user_id):
-    """Switches a machine on. SERVICES: argument lists, programs by their whole path."""
+def start(options, lab, node, services, user_id, own=()):
+    """Switches a machine on. SERVICES: argument lists, programs by their whole path; OWN: folders
+    that are its own beside the usual ones."""
     mine, its = os.pipe()
     child = os.fork()
     if child == 0:
         status = 1
         try:
             os.close(mine)
-            _enter(options, lab, node, services, user_id, its)
+            _enter(options, lab, node, services, user_id, own, its)
             status = 0
         except OSError as error:
             os.write(its, f"!{error}".encode())

@@ -37,7 +37,7 @@ NFS_CORE_PARAM {{
   Protocols = 3, 4; NFS_Port = {nfs}; MNT_Port = {mount}; Bind_addr = {ip};
   Enable_NLM = false; Enable_RQUOTA = false; mount_path_pseudo = true;
 }}
-NFSV4 {{ Graceless = true; RecoveryRoot = "{folder}/recovery"; }}
+NFSV4 {{ Graceless = true; Only_Numeric_Owners = true; RecoveryRoot = "{folder}/recovery"; }}
 EXPORT {{
   Export_Id = 1; Path = "{lab}/srv/tree"; Pseudo = /tree; Access_Type = RO;
   Squash = No_root_squash; SecType = sys; Protocols = 3, 4; Transports = TCP;
@@ -190,16 +190,16 @@ def make_secrets(lab):
         state.write(os.path.join(lab, name), word + "\n", 0o600)
 
 
-def _key(path, comment):
+def start_key(path, comment):
     return subprocess.Popen(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", comment, "-f",
                              path], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
 
 
 def start_keys(lab, nodes):
     """Begins to make host keys and the operator's key; wait for what is returned."""
-    made = [_key(os.path.join(lab, "id_ed25519"), "lab")]
+    made = [start_key(os.path.join(lab, "id_ed25519"), "lab")]
     for node in nodes:
-        made.append(_key(os.path.join(seat.folder(lab, node.name), "host_key"), node.name))
+        made.append(start_key(os.path.join(seat.folder(lab, node.name), "host_key"), node.name))
     return made
 
 

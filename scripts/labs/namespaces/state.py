@@ -1,7 +1,7 @@
 """The lab's folder, its lock, and the processes that belong to it.
 
-A lab is found by its name alone: its folder below the base, its namespaces pult-NAME-…, its link
-pl-NAME in the console's namespace. A process is the lab's if it lives in one of these namespaces,
+A lab is found by its name alone: its folder below the base, its namespaces PREFIX-NAME-…, its link
+in the console's namespace. A process is the lab's if it lives in one of these namespaces,
 or bears the mark that `up` puts into the environment of what it starts.
 """
 
@@ -77,7 +77,7 @@ def noted_pid(path):
 
 def namespaces(name):
     try:
-        return sorted(entry for entry in os.listdir(NETNS) if entry.startswith(f"pult-{name}-"))
+        return sorted(entry for entry in os.listdir(NETNS) if entry.startswith(f"{plan.PREFIX}-{name}-"))
     except FileNotFoundError:
         return []
 
@@ -151,7 +151,7 @@ def lock(name, seconds=120):
                 break
             except BlockingIOError:
                 if time.monotonic() > deadline:
-                    raise plan.Wrong(f"another nslab works on lab {name}") from None
+                    raise plan.Wrong(f"another {plan.TOOL} works on lab {name}") from None
                 time.sleep(0.05)
         yield
 
@@ -159,7 +159,7 @@ def lock(name, seconds=120):
 def make_folder(name):
     path = folder(name)
     os.makedirs(path, mode=0o755)
-    write(os.path.join(path, "nslab"), "A lab of namespaces; `nslab down` removes this folder.\n")
+    write(os.path.join(path, plan.TOOL), f"A lab; `{plan.TOOL} down` removes this folder.\n")
     return path
 
 
@@ -167,7 +167,7 @@ def remove_folder(name):
     path = folder(name)
     if not os.path.isdir(path):
         return
-    if os.listdir(path) and not os.path.exists(os.path.join(path, "nslab")):
+    if os.listdir(path) and not os.path.exists(os.path.join(path, plan.TOOL)):
         raise plan.Wrong(f"{path} is not a lab's folder; it stays")
     shutil.rmtree(path)
 
@@ -177,8 +177,8 @@ def names():
     found = set()
     with contextlib.suppress(FileNotFoundError):
         found.update(entry for entry in os.listdir(base())
-                     if os.path.exists(os.path.join(base(), entry, "nslab")))
+                     if os.path.exists(os.path.join(base(), entry, plan.TOOL)))
     with contextlib.suppress(FileNotFoundError):
         found.update(entry.split("-")[1] for entry in os.listdir(NETNS)
-                     if entry.startswith("pult-") and entry.count("-") >= 2)
+                     if entry.startswith(f"{plan.PREFIX}-") and entry.count("-") >= 2)
     return sorted(found)

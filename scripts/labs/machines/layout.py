@@ -1,0 +1,70 @@
+"""The layout that the console opens."""
+
+import os
+
+from namespaces import layout as links_layout, state
+
+from . import domains, plan
+
+
+def _server(options, net):
+    unit = links_layout.speed(options.unit)
+    ports = ", ".join(f"eth{i}" for i in range(plan.PORTS))
+    return ["servers:",
+            f"  {plan.SERVER}:",
+            "    switch: lan",
+            "    subnet: pool",
+            "    cores: 1",
+            "    meter: ssh",
+            "    bonds:",
+            f"      bond0: {{ports: [{ports}], speed: {unit}, mode: balance-xor, policy: layer2, "
+            f"era: 5.18, mac: 52:54:00:cc:00:00, ip: {net}.{plan.SERVER_HOST}}}"]
+
+
+def _control():
+    policy = "/sys/class/net/bond0/bonding/xmit_hash_policy"
+    return ["control:", f"  {plan.SERVER}:",
+            f"    bond0.policy: {{get: \"cut -d' ' -f1 {policy}\", set: \"echo {{value}} >{policy}\"}}",
+            "    drop-caches: 'sync; echo 3 >/proc/sys/vm/drop_caches'"]
+
+
+def text(options, lab, net):
+    guests = [guest for guest in plan.guests(options) if guest.number]
+    unit = links_layout.speed(options.unit)
+    names = links_layout.folded([guest.name for guest in guests])
+    nodes = [f"      {guest.name}: {{address: {net}.{guest.host}}}"
+             for guest in plan.guests(options)]
+    return "\n".join([
+        f"# Made by vmlab; gone with the lab. One unit is {unit}.",
+        f"lab: Virtual machines {options.name}",
+        "note: >-",
+        "  PCs of QEMU without KVM on this machine, under a libvirtd of their own. Each link is",
+        f"  shaped at the bridge: it carries {unit} to a guest.",
+        "defaults: {power: vm, console: vm, meter: vm, exec: ssh"
+        + (f", server: {plan.SERVER}" if options.server else "") + "}",
+        f"subnets: {{pool: {{net: {net}.0.0/16}}}}",
+        "switches: {lan: {}}",
+        *(_server(options, net) if options.server else []),
+        "clients:",
+        *(f"  {guest.name}: {{switch: lan, subnet: pool, speed: {unit}, mac: {guest.macs[0]}, "
+          f"ip: {net}.{guest.host}}}" for guest in guests),
+        "rooms:",
+        f"  room: {{title: Room, seats: \"{names}\", columns: 6}}",
+        "backends:",
+        f"  vm: {{type: libvirt, uri: \"{domains.uri(lab)}\", domain: \"{{node}}\"}}",
+        "  ssh:",
+        "    user: root",
+        f"    key: {lab}/id_ed25519",
+        "    agent: false",
+        f"    known-hosts: {lab}/known_hosts",
+        "    nodes:",
+        *nodes,
+        *(_control() if options.server else []),
+        ""])
+
+
+def write(options, lab, net):
+    state.write(os.path.join(lab, "layout.yaml"), text(options, lab, net))
+    key = state.read(os.path.join(lab, "host_key.pub")).split()
+    state.write(os.path.join(lab, "known_hosts"), "".join(
+        f"{net}.{guest.host} {key[0]} {key[1]}\n" for guest in plan.guests(options)))
