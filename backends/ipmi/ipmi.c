@@ -2,8 +2,10 @@
 
 #include <string.h>
 
-/* So much before the deadline what is known is said: the ledger only knows that there is none. */
+/* So much before the deadline what is known is said: the ledger only knows that there is none. On a
+ * machine that is late for both, by coming first. */
 #define BEFORE_END_US 20000
+#define BEFORE_LEDGER (G_PRIORITY_DEFAULT - 10)
 /* A target without a deadline is not looked after for ever. */
 #define LONGEST_US (G_GINT64_CONSTANT(600) * G_USEC_PER_SEC)
 
@@ -146,6 +148,7 @@ wait_in_line(IpmiTarget *target)
   target->timer = g_source_new(&deadline_class, sizeof(GSource));
   g_source_set_callback(target->timer, on_deadline, target, NULL);
   g_source_set_ready_time(target->timer, target->end_us);
+  g_source_set_priority(target->timer, BEFORE_LEDGER);
   g_source_attach(target->timer, NULL);
   g_queue_push_tail(&target->bmc->waiting, target);
   make_ready(target->bmc);
