@@ -183,7 +183,7 @@ const VerbInfo command_verbs[] = {
      "\n"
      "Example:\n"
      "  route a07; route next; route back\n"},
-    {"mark", "mark \"TEXT\"", "write a remark into the transcript ",
+    {"mark", "mark \"TEXT\"", "write a remark into the transcript",
      "Puts a remark of yours between the events: what you saw, what you changed by\n"
      "hand. It stands in the log and in every report. Several words stand in\n"
      "quotes.\n"
