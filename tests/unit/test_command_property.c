@@ -551,7 +551,7 @@ test_help_texts(void **state)
     assert_true(command == NULL || g_str_equal(verb->name, "stop") ||
                 g_str_equal(verb->name, "quit"));
   }
-  assert_int_equal(n, 21);
+  assert_int_equal(n, 24);
   assert_null(command_help("bot"));
 }
 
