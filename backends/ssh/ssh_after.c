@@ -1,4 +1,3 @@
-#include <stdlib.h>
 #include <string.h>
 
 #include "backends/ssh/ssh_private.h"
@@ -65,6 +64,14 @@ on_pause(gpointer data)
   return G_SOURCE_REMOVE;
 }
 
+/* It cannot be reached for too long, or cannot tell: then nothing is told. */
+static gboolean
+is_hopeless(const SshEnd *end, gint64 away)
+{
+  return away >= PATIENCE || end->kind == SSH_NOT_STARTED ||
+         (end->kind == SSH_EXITED && end->status != 0);
+}
+
 /* `left UPTIME`, or `nothing UPTIME`, in seconds. */
 static void
 on_ended(SshCommand *command, const SshEnd *end, gpointer data)
@@ -78,7 +85,7 @@ on_ended(SshCommand *command, const SshEnd *end, gpointer data)
       g_str_has_prefix(after->answer, "nothing ")) {
     gint64 up = g_ascii_strtoll(strchr(after->answer, ' '), NULL, 10);
     tell(after, up * G_USEC_PER_SEC < away);
-  } else if (away < PATIENCE && end->kind != SSH_NOT_STARTED) {
+  } else if (!is_hopeless(end, away)) {
     after->timer = g_timeout_add_seconds(PAUSE_S, on_pause, after);
     return;
   }
@@ -91,10 +98,11 @@ static void
 look(struct SshAfter *after)
 {
   static const SshCommandCalls calls = {.line = on_line, .ended = on_ended};
-  g_autofree char *line = g_strdup_printf("if grep -q '[%c]%s' /proc/[0-9]*/cmdline 2>/dev/null; "
-                                          "then left=left; else left=nothing; fi; "
-                                          "read -r up rest </proc/uptime && echo $left $up",
-                                          after->token[0], after->token + 1);
+  g_autofree char *line = g_strdup_printf(
+      "command -v grep >/dev/null || exit; "
+      "grep -q '[%c]%s' /proc/[0-9]*/cmdline 2>/dev/null && left=left || left=nothing; "
+      "read -r up rest </proc/uptime && echo $left $up",
+      after->token[0], after->token + 1);
   SshCommandSpec spec = {.line = line, .patience = PATIENCE};
   g_clear_pointer(&after->answer, g_free);
   after->command = ssh_command_start(after->link, &spec, &calls, after);

@@ -167,7 +167,7 @@ give_result(SshTarget *target)
     ssh_target_result(target, VERDICT_FAILED, "exit status %d", status);
 }
 
-/* The console's own end of the connection: whether the host has heard of it is not known. */
+/* Its connection has ended on this side; the host may not have noticed yet. */
 static void
 give_lost(SshTarget *target, const char *cause)
 {

@@ -1,5 +1,4 @@
 #include "backends/ssh/ssh_link_private.h"
-#include "backends/ssh/ssh_text.h"
 
 /* What is over sooner has none: it costs the host a shell. */
 #define LEASE_AFTER G_USEC_PER_SEC
@@ -12,7 +11,7 @@
  */
 static const char program[] =
     "read -r name </proc/$PPID/comm; "
-    "case $name in *ssh*|dropbear*) ;; *) exit 1 ;; esac; "
+    "case $name in sshd*|dropbear*) ;; *) exit 1 ;; esac; "
     "expire() {"
     " trap 'kill $!; exit' TERM;"
     " sleep $1 & wait $! && { kill -TERM $PPID; sleep 2; kill -KILL $PPID; };"
@@ -60,7 +59,7 @@ on_ended(SshCommand *command, const SshEnd *end, gpointer data)
   SshLink *link = data;
   (void)command;
   link->lease = NULL;
-  if (end->kind != SSH_LOST)
+  if (end->kind != SSH_LOST || link->state == LINK_UP)
     link->leased = FALSE;
 }
 
