@@ -20,6 +20,7 @@ unix_sock_group = "root"
 unix_sock_rw_perms = "0700"
 auth_unix_ro = "none"
 auth_unix_rw = "none"
+log_outputs = "3:file:{lab}/nodes/house/libvirtd.log"
 """
 
 QEMU = """\
@@ -112,7 +113,7 @@ def _etc(lab):
 
 
 def hosts(options, lab, net, refused=()):
-    """Who is given which address, name and root; dnsmasq reads it anew at SIGHUP."""
+    """Who is given which address and name; dnsmasq reads it when it begins."""
     lines = []
     for guest in plan.guests(options):
         tags = ["set:pxelinux"] if guest.loader == "pxelinux" else []
@@ -144,6 +145,10 @@ def libvirtd(lab):
     return ["/usr/sbin/libvirtd", "-f", f"{lab}/libvirtd.conf", "-p", "/run/libvirtd.pid"]
 
 
+def dnsmasq(lab):
+    return ["/usr/sbin/dnsmasq", "-C", f"{folder(lab)}/dnsmasq.conf"]
+
+
 def commands(lab):
     place = folder(lab)
     return [
@@ -151,7 +156,7 @@ def commands(lab):
         ["/usr/bin/ganesha.nfsd", "-F", "-L", f"{place}/ganesha.log", "-f",
          f"{place}/ganesha.conf", "-p", "/run/ganesha/pid"],
         ["/usr/bin/nbd-server", "-d", "-C", f"{place}/nbd.conf"],
-        ["/usr/sbin/dnsmasq", "-C", f"{place}/dnsmasq.conf"],
+        dnsmasq(lab),
         [f"{lab}/lighttpd/lighttpd", "-D", "-m", f"{lab}/lighttpd", "-f", f"{place}/lighttpd.conf"],
         libvirtd(lab),
     ]
