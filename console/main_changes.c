@@ -171,7 +171,7 @@ look_at_node(Changes *changes, gint64 t, NodeId id, const NodeState *now)
   if (now->power != known->power)
     add(changes, t, powers[now->power], id);
   if (now->stage != known->stage && now->stage != STAGE_NONE)
-    add(changes, t, stage_name(now->stage), id);
+    add(changes, t, changes->layout->stages[now->stage].name, id);
   if (now->in_use != known->in_use)
     add(changes, t, now->in_use ? "in use" : "free", id);
   known->power = now->power;

@@ -1,4 +1,5 @@
 #include "core/command_parser.h"
+#include "model/stage_source.h"
 
 #include <string.h>
 
@@ -6,8 +7,6 @@
 
 static const char *const power_actions[] = {"status", "on", "off", "cycle", "reset", NULL};
 static const char *const boot_ways[] = {"pxe", "disk", "keys", "kexec", NULL};
-static const char *const boot_stages[] = {"firmware",  "dhcp", "tftp",  "kernel",
-                                          "initramfs", "root", "login", NULL};
 static const char *const comparisons[] = {"<", "<=", ">", ">=", "within", NULL};
 
 /* Options, each behind its word. */
@@ -183,19 +182,32 @@ parse_wait_power(Parser *parser, Command *command)
   return TRUE;
 }
 
+/* A layout may have stages of its own, which only core knows. */
+static gboolean
+take_stage(Parser *parser, Command *command)
+{
+  const char *const *usual = layout_usual_stages();
+  const Word *word = parser_peek(parser);
+  int stage;
+  if (word != NULL && stage_is_name(word->text) && units_nearest_word(word->text, usual) == NULL)
+    return parser_argument(parser, "a stage", &command->stage);
+  if (!parser_choice(parser, "a stage", usual, &stage))
+    return FALSE;
+  command->stage = g_strdup(usual[stage]);
+  return TRUE;
+}
+
 static gboolean
 parse_wait(Parser *parser, Command *command)
 {
   static const char *const kinds[] = {"boot", "load", "power", NULL};
-  int kind, stage;
+  int kind;
   if (!parser_choice(parser, "a thing to wait for", kinds, &kind))
     return FALSE;
   command->wait = (WaitKind)kind;
   if (command->wait == WAIT_BOOT) {
-    if (!parser_set(parser, &command->target) ||
-        !parser_choice(parser, "a stage", boot_stages, &stage))
+    if (!parser_set(parser, &command->target) || !take_stage(parser, command))
       return FALSE;
-    command->stage = g_strdup(boot_stages[stage]);
   } else if (command->wait == WAIT_LOAD) {
     if (!parser_label(parser, &command->target))
       return FALSE;

@@ -18,7 +18,8 @@ typedef enum {
   SLOT_PATH,
   SLOT_VALUE, /* of the path before it */
   SLOT_ENTRY,
-  SLOT_KEYS,  /* one or more */
+  SLOT_KEYS, /* one or more */
+  SLOT_STAGE,
   SLOT_SHOWN, /* a seat, `next` or `back` */
   SLOT_OWN,   /* a word of the operator's own */
 } SlotKind;
@@ -34,15 +35,13 @@ typedef struct {
   const char *options; /* blanks between; `|` between those that exclude one another */
 } Form;
 
-#define STAGES "firmware dhcp tftp kernel initramfs root login"
-
 static const Form forms[] = {
     {"power",
      NULL,
      {{SLOT_WORDS, "status on off cycle reset"}, {SLOT_SET, NULL}},
      "soft|hard stagger including"},
     {"boot", NULL, {{SLOT_SET, NULL}}, "via entry cold|warm stagger as including"},
-    {"wait", "boot", {{SLOT_BOOT, NULL}, {SLOT_WORDS, STAGES}}, "at-least timeout"},
+    {"wait", "boot", {{SLOT_BOOT, NULL}, {SLOT_STAGE, NULL}}, "at-least timeout"},
     {"wait", "load", {{SLOT_LOAD, NULL}}, "at-least timeout"},
     {"wait", "power", {{SLOT_SET, NULL}, {SLOT_WORDS, "on off"}}, "at-least timeout"},
     {"load", "start", {{SLOT_JOB, NULL}, {SLOT_WORDS, "on"}, {SLOT_SET, NULL}}, "cold|warm for as"},
@@ -293,6 +292,10 @@ offer_slot(Completer *completer, const Slot *slot)
   case SLOT_KEYS:
     for (const char *const *key = keyboard_keys(); *key; key++)
       offer(completer, *key);
+    break;
+  case SLOT_STAGE:
+    for (Stage stage = 1; stage < state_n_stages(completer->state); stage++)
+      offer(completer, state_stage_name(completer->state, stage));
     break;
   case SLOT_SHOWN:
     offer_words(completer, "next back");

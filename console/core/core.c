@@ -10,8 +10,8 @@ nodes_init(CoreState *state)
   for (NodeId id = 0; id < state->layout->n_nodes; id++) {
     Node *node = &state->nodes[id];
     node->seen.power_t = node->seen.fault_t = node->seen.reserved_t = node->seen.usage_t = -1;
-    node->begun_t = -1;
-    for (int stage = 0; stage < STAGE_N; stage++)
+    node->begun_t = node->off_t = -1;
+    for (guint stage = 0; stage < LAYOUT_MAX_STAGES; stage++)
       node->seen.stage_t[stage] = -1;
     node->seen.stage_limit = TIME_NEVER;
     node->seen.port = -1;

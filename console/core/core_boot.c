@@ -67,17 +67,38 @@ seat_of(const Boot *boot, NodeId node)
 
 /* ---- Figures of a run ---------------------------------------------------------------------- */
 
-/* From the PXE menu, each seat's own; a boot that shows no TFTP starts with its kernel. */
 static gint64
-menu_t(const BootSeat *seat)
+stage_seen_t(const CoreState *state, const BootSeat *seat, const char *name)
 {
-  return seat->stage_t[STAGE_TFTP] >= 0 ? seat->stage_t[STAGE_TFTP] : seat->stage_t[STAGE_KERNEL];
+  int stage = layout_find_stage(state->layout, name);
+  return stage < 0 ? -1 : seat->stage_t[stage];
+}
+
+/* A boot that shows no transfer starts with its kernel. */
+static gint64
+menu_t(const CoreState *state, const BootSeat *seat)
+{
+  static const char *const names[] = {"tftp", "http", "kexec", "kernel"};
+  gint64 t = -1;
+  for (guint i = 0; i < G_N_ELEMENTS(names) && t < 0; i++)
+    t = stage_seen_t(state, seat, names[i]);
+  return t;
+}
+
+gint64
+boot_seat_took(const CoreState *state, const BootSeat *seat, BootFrom from)
+{
+  gint64 begin = from == BOOT_FROM_MENU     ? menu_t(state, seat)
+                 : from == BOOT_FROM_KERNEL ? stage_seen_t(state, seat, "kernel")
+                                            : seat->power_t;
+  gint64 end = seat->stage_t[state_login(state)];
+  return seat->outcome == SEAT_OK && begin >= 0 && end >= begin ? end - begin : -1;
 }
 
 static gint64
-stage_end_t(const BootSeat *seat, Stage stage)
+stage_end_t(const CoreState *state, const BootSeat *seat, Stage stage)
 {
-  for (Stage next = stage + 1; next < STAGE_N; next++)
+  for (Stage next = stage + 1; next < state_n_stages(state); next++)
     if (seat->stage_t[next] >= 0)
       return seat->stage_t[next];
   return -1;
@@ -89,10 +110,10 @@ typedef struct {
 } Values;
 
 static void
-add_span(Values *values, gint64 from, gint64 to)
+add_span(Values *values, gint64 span)
 {
-  if (from >= 0 && to >= from)
-    values->values[values->n++] = (double)(to - from) / (double)TIME_SECOND;
+  if (span >= 0)
+    values->values[values->n++] = (double)span / (double)TIME_SECOND;
 }
 
 static void
@@ -109,22 +130,20 @@ say_figures(CoreState *state, const BootRun *run)
 {
   g_autofree double *buffer = g_new(double, run->n);
   Values values = {.values = buffer};
-  for (int what = 0; what < 3; what++) {
-    static const char *const names[] = {"boot", "menu", "power"};
+  static const char *const names[] = {
+      [BOOT_FROM_MENU] = "boot", [BOOT_FROM_KERNEL] = "menu", [BOOT_FROM_POWER] = "power"};
+  for (BootFrom from = BOOT_FROM_MENU; from <= BOOT_FROM_POWER; from++) {
+    for (guint i = 0; i < run->n; i++)
+      add_span(&values, boot_seat_took(state, &run->seats[i], from));
+    say_values(state, run, names[from], &values);
+  }
+  for (Stage stage = 1; stage < state_login(state); stage++) {
+    g_autofree char *name = g_strconcat("stage.", state_stage_name(state, stage), NULL);
     for (guint i = 0; i < run->n; i++) {
       const BootSeat *seat = &run->seats[i];
-      gint64 from = what == 0   ? menu_t(seat)
-                    : what == 1 ? seat->stage_t[STAGE_KERNEL]
-                                : seat->power_t;
-      if (seat->outcome == SEAT_OK)
-        add_span(&values, from, seat->stage_t[STAGE_LOGIN]);
+      gint64 end = stage_end_t(state, seat, stage);
+      add_span(&values, seat->stage_t[stage] >= 0 && end >= 0 ? end - seat->stage_t[stage] : -1);
     }
-    say_values(state, run, names[what], &values);
-  }
-  for (Stage stage = STAGE_FIRMWARE; stage < STAGE_LOGIN; stage++) {
-    g_autofree char *name = g_strconcat("stage.", stage_name(stage), NULL);
-    for (guint i = 0; i < run->n; i++)
-      add_span(&values, run->seats[i].stage_t[stage], stage_end_t(&run->seats[i], stage));
     say_values(state, run, name, &values);
   }
   figure_one(state, run->label, "ok", "", run->n_ok, run->n);
@@ -170,7 +189,7 @@ static void
 forget_times(BootSeat *seat)
 {
   seat->power_t = -1;
-  for (int stage = 0; stage < STAGE_N; stage++)
+  for (int stage = 0; stage < LAYOUT_MAX_STAGES; stage++)
     seat->stage_t[stage] = -1;
 }
 
@@ -262,7 +281,7 @@ boot_seat_on(CoreState *state, NodeId id)
 {
   Boot *boot;
   BootSeat *seat = running_seat(state, id, &boot);
-  if (seat)
+  if (seat && seat->power_t < 0)
     seat->power_t = state->now;
 }
 
@@ -274,7 +293,7 @@ boot_seat_stage(CoreState *state, NodeId id, Stage stage)
   if (!seat)
     return;
   seat->stage_t[stage] = state->now;
-  if (stage == STAGE_LOGIN)
+  if (stage == state_login(state))
     end_seat(state, boot, seat, SEAT_OK, STAGE_NONE);
 }
 

@@ -29,7 +29,7 @@ keyboard_of(const CoreState *state, NodeId id)
   gboolean boots = node->boot || node->seen.booting;
   const LayoutBackend *settings =
       backend < 0 ? NULL : layout_backend(state->layout, state->map->backends[backend]);
-  if (!settings || (boots && node->seen.stage < STAGE_ROOT))
+  if (!settings || (boots && (int)node->seen.stage < layout_find_stage(state->layout, "root")))
     return KEYBOARD_US;
   g_autofree char *name = layout_setting_text(state->layout, settings, id, "keyboard");
   return g_strcmp0(name, keyboard_names[KEYBOARD_DE]) == 0 ? KEYBOARD_DE : KEYBOARD_US;

@@ -43,8 +43,8 @@ node_clear_fault(CoreState *state, NodeId id, FaultKind kind)
 static gint64
 stage_time(const CoreState *state, Stage stage)
 {
-  g_assert(stage < STAGE_LOGIN);
-  return state->layout->deadline[DEADLINE_FIRMWARE + (stage > STAGE_FIRMWARE ? stage - 1 : 0)];
+  g_assert(stage < state_login(state));
+  return state->layout->stages[stage].deadline;
 }
 
 static gint64
@@ -76,7 +76,7 @@ node_overdue_text(const CoreState *state, NodeId id)
   gint64 spent = state->now - stage_start(node);
   g_autofree char *limit = core_seconds(stage_time(state, stage));
   g_autofree char *time = core_seconds(spent - spent % TIME_SECOND);
-  const char *what = stage != STAGE_NONE             ? stage_name(stage)
+  const char *what = stage != STAGE_NONE             ? state_stage_name(state, stage)
                      : node->seen.power == POWER_OFF ? "off"
                                                      : "shows no stage";
   return g_strdup_printf("%s %s for %s (limit %s)", state->layout->nodes[id].name, what, time,
@@ -108,8 +108,10 @@ forget_stages(CoreState *state, NodeId id)
 {
   Node *node = &state->nodes[id];
   node->seen.stage = STAGE_NONE;
-  for (int stage = 0; stage < STAGE_N; stage++)
+  for (guint stage = 0; stage < LAYOUT_MAX_STAGES; stage++) {
     node->seen.stage_t[stage] = -1;
+    node->seen.stage_source[stage] = NULL;
+  }
   node->begun_t = -1;
   limit_set(state, id, TIME_NEVER);
 }
@@ -140,16 +142,63 @@ node_restart(CoreState *state, NodeId id, gint64 since)
   core_touch(state);
 }
 
+/* What one source tells may reach us so much later than what another does. */
+#define LATENESS (2 * TIME_SECOND)
+
+typedef struct {
+  Stage stage;
+  Certainty certainty;
+  const char *source;
+} StageSeen;
+
+/* Another source was faster: of the same boot, and no reboot. */
+static gboolean
+is_late(const CoreState *state, const Node *node, const StageSeen *seen)
+{
+  Stage last = node->seen.stage;
+  return seen->stage < last && state->now - node->seen.stage_t[last] < LATENESS &&
+         !g_str_equal(node->seen.stage_source[last], seen->source);
+}
+
+/* Its log may tell of what was before its power went. A firmware's lines come by consoles, which
+ * are prompt. */
+static gboolean
+was_before_off(const CoreState *state, const Node *node, const StageSeen *seen)
+{
+  return node->seen.power == POWER_OFF && node->off_t >= 0 && state->now - node->off_t < LATENESS &&
+         seen->stage > 1;
+}
+
+/* Whether it changes anything. Only what is sure leads back, or to a boot of a machine that is up;
+ * what is but possible begins none at all. */
+static gboolean
+is_news(const CoreState *state, const Node *node, const StageSeen *seen)
+{
+  gboolean up = node->seen.power == POWER_ON && !node->seen.booting;
+  if (seen->stage == node->seen.stage || is_late(state, node, seen) ||
+      was_before_off(state, node, seen))
+    return FALSE;
+  switch (seen->certainty) {
+  case CERTAINTY_SURE:
+    return TRUE;
+  case CERTAINTY_LIKELY:
+    return seen->stage > node->seen.stage && !up;
+  case CERTAINTY_POSSIBLE:
+    return seen->stage > node->seen.stage && node->seen.booting;
+  }
+  return FALSE;
+}
+
 static void
-see_stage(CoreState *state, NodeId id, Stage stage)
+see_stage(CoreState *state, NodeId id, const StageSeen *seen)
 {
   Node *node = &state->nodes[id];
-  if (stage == node->seen.stage)
-    return;
+  Stage stage = seen->stage;
   if (stage < node->seen.stage) {
     if (!node->actor)
       core_note(state, SEVERITY_WARNING, id, "%s began to boot again: %s after %s",
-                state->layout->nodes[id].name, stage_name(stage), stage_name(node->seen.stage));
+                state->layout->nodes[id].name, state_stage_name(state, stage),
+                state_stage_name(state, node->seen.stage));
     begin_boot(state, id);
   }
   node_clear_fault(state, id, FAULT_STAGE);
@@ -158,8 +207,10 @@ see_stage(CoreState *state, NodeId id, Stage stage)
     node->begun_t = state->now;
   node->seen.stage = stage;
   node->seen.stage_t[stage] = state->now;
-  node->seen.booting = stage != STAGE_LOGIN;
-  limit_set(state, id, stage == STAGE_LOGIN ? TIME_NEVER : state->now + stage_time(state, stage));
+  node->seen.stage_source[stage] = core_source(state, seen->source);
+  node->seen.stage_certainty[stage] = (guint8)seen->certainty;
+  node->seen.booting = stage != state_login(state);
+  limit_set(state, id, node->seen.booting ? state->now + stage_time(state, stage) : TIME_NEVER);
   boot_seat_stage(state, id, stage);
   core_touch(state);
 }
@@ -175,12 +226,15 @@ power_changed(CoreState *state, NodeId id, PowerState power)
   node_clear_fault(state, id, power == POWER_UNKNOWN ? FAULT_NONE : FAULT_POWER);
   core_touch(state);
   if (power == POWER_ON) {
-    /* From unknown it may have been on all the time, unless a command has just told it to. */
-    if (before == POWER_OFF || node->boot)
+    /* From unknown it may have been on all the time, unless a command has just told it to; and in
+     * the midst of a boot it has. */
+    if (before == POWER_OFF || (node->boot && node->seen.stage == STAGE_NONE))
       begin_boot(state, id);
   } else if (power == POWER_OFF) {
-    if (before == POWER_ON) /* whoever sat there has left it, however */
+    if (before == POWER_ON) { /* whoever sat there has left it, however */
       property_free(state, id);
+      node->off_t = state->now;
+    }
     forget_stages(state, id);
     node_clear_fault(state, id, FAULT_STAGE);
     node->seen.booting = FALSE;
@@ -219,22 +273,36 @@ node_power_unknown(CoreState *state, NodeId id)
     power_changed(state, id, POWER_UNKNOWN);
 }
 
+/* `dhcp`, `dhcp likely`. FALSE: no boot here has it. */
+static gboolean
+read_stage(const CoreState *state, const ObserveEvent *observe, StageSeen *seen)
+{
+  const char *blank = strchr(observe->value, ' ');
+  g_autofree char *name = blank ? g_strndup(observe->value, (gsize)(blank - observe->value)) : NULL;
+  int stage = layout_find_stage(state->layout, name ? name : observe->value);
+  int certainty = blank ? certainty_parse(blank + 1) : CERTAINTY_SURE;
+  *seen = (StageSeen){(Stage)stage, (Certainty)certainty, observe->source};
+  return stage > 0 && certainty >= 0;
+}
+
 static void
 see_some_stage(CoreState *state, const ObserveEvent *observe)
 {
   Node *node = &state->nodes[observe->node];
-  int stage = stage_parse(observe->value);
-  if (stage < 0) {
+  StageSeen seen;
+  if (!read_stage(state, observe, &seen)) {
     log_add(state, SEVERITY_INFO, observe->node, observe->source, observe->value);
     return;
   }
+  if (!is_news(state, node, &seen))
+    return;
   /* What boots is on: where nothing tells its power, or someone pressed its button. */
   if (node->seen.power != POWER_ON) {
     node->seen.power_t = state->now;
     node->seen.power_source = core_source(state, observe->source);
     power_changed(state, observe->node, POWER_ON);
   }
-  see_stage(state, observe->node, (Stage)stage);
+  see_stage(state, observe->node, &seen);
 }
 
 /* A property as well: `set` and `get` know it in a lab that can be told. */

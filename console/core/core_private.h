@@ -44,6 +44,7 @@ typedef struct {
   FaultKind fault;
   guint limit_at; /* where it stands among the limits, from 1; 0 not */
   gint64 begun_t; /* when this boot began: power seen on, reset, or its first stage; -1 */
+  gint64 off_t;   /* when its power was seen to go; -1 */
   guint32 actor;  /* the command that acts on its power; 0 none */
   guint boot;     /* serial of the boot it runs in, and its seat there; 0 none */
   guint boot_seat;

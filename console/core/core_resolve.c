@@ -296,6 +296,15 @@ check_label(const CoreState *state, const Command *command, GError **error)
 }
 
 static gboolean
+check_stage(const CoreState *state, const char *stage, GError **error)
+{
+  if (layout_find_stage(state->layout, stage) > 0)
+    return TRUE;
+  g_set_error(error, COMMAND_ERROR, 0, "no boot here has a stage %s", stage);
+  return FALSE;
+}
+
+static gboolean
 replace_set(const CoreState *state, char **set, gboolean bare, GError **error)
 {
   g_autoptr(GArray) nodes = resolve_set(state, *set, bare, error);
@@ -324,6 +333,8 @@ core_resolve(const CoreState *state, const char *text, GError **error)
     command->set = g_strdup(state->layout->nodes[next].name);
   }
   if (command->set && !replace_set(state, &command->set, TRUE, error))
+    return NULL;
+  if (command->stage && !check_stage(state, command->stage, error))
     return NULL;
   /* After `wait boot` a label goes before a node, and groups need their @. */
   gboolean by_label =

@@ -10,9 +10,9 @@ typedef struct {
 } Standing;
 
 static gboolean
-reached_stage(const gint64 stage_t[STAGE_N], Stage stage)
+reached_stage(const gint64 stage_t[LAYOUT_MAX_STAGES], Stage stage)
 {
-  for (Stage later = stage; later < STAGE_N; later++)
+  for (Stage later = stage; later < LAYOUT_MAX_STAGES; later++)
     if (stage_t[later] >= 0)
       return TRUE;
   return FALSE;
@@ -194,6 +194,16 @@ take_nodes(CoreState *state, const CommandEvent *event, const Command *command, 
   return TRUE;
 }
 
+static gboolean
+take_stage(CoreState *state, const CommandEvent *event, const Command *command, WaitTask *wait)
+{
+  int stage = layout_find_stage(state->layout, command->stage);
+  if (stage < 0)
+    return fail(state, event, g_strdup_printf("no boot here has a stage %s", command->stage));
+  wait->stage = (Stage)stage;
+  return TRUE;
+}
+
 void
 wait_start(CoreState *state, const CommandEvent *event, const Command *command)
 {
@@ -201,13 +211,13 @@ wait_start(CoreState *state, const CommandEvent *event, const Command *command)
                    .at_least = command->at_least,
                    .power = command->power == POWER_TURN_OFF ? POWER_OFF : POWER_ON,
                    .poll_t = TIME_NEVER};
+  if (wait.kind == WAIT_BOOT && !take_stage(state, event, command, &wait))
+    return;
   if (!take_label(state, command, &wait) && !take_nodes(state, event, command, &wait))
     return;
   gint64 patience =
       command->duration < 0 ? state->layout->deadline[DEADLINE_WAIT] : command->duration;
   wait.timeout_t = state->now + patience;
-  if (wait.kind == WAIT_BOOT)
-    wait.stage = (Stage)stage_parse(command->stage);
   guint n = wait.label == NULL       ? wait.n
             : wait.kind == WAIT_LOAD ? load_find(state, wait.label, wait.run)->n
                                      : boot_find(state, wait.label, wait.run)->n;

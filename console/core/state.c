@@ -2,36 +2,28 @@
 
 #include <string.h>
 
-static const struct {
-  const char *name;
-  char letter;
-} stages[] = {
-    [STAGE_NONE] = {"", ' '},         [STAGE_FIRMWARE] = {"firmware", 'f'},
-    [STAGE_DHCP] = {"dhcp", 'd'},     [STAGE_TFTP] = {"tftp", 't'},
-    [STAGE_KERNEL] = {"kernel", 'k'}, [STAGE_INITRAMFS] = {"initramfs", 'i'},
-    [STAGE_ROOT] = {"root", 'r'},     [STAGE_LOGIN] = {"login", ' '},
-};
-G_STATIC_ASSERT(G_N_ELEMENTS(stages) == STAGE_N);
+guint
+state_n_stages(const CoreState *state)
+{
+  return state->layout->n_stages;
+}
+
+Stage
+state_login(const CoreState *state)
+{
+  return state->layout->n_stages - 1;
+}
 
 const char *
-stage_name(Stage stage)
+state_stage_name(const CoreState *state, Stage stage)
 {
-  return stages[stage].name;
+  return state->layout->stages[stage].name;
 }
 
-int
-stage_parse(const char *name)
+const char *
+state_stage_letter(const CoreState *state, Stage stage)
 {
-  for (int stage = STAGE_FIRMWARE; stage < STAGE_N; stage++)
-    if (g_str_equal(stages[stage].name, name))
-      return stage;
-  return -1;
-}
-
-char
-stage_letter(Stage stage)
-{
-  return stages[stage].letter;
+  return state->layout->stages[stage].letter;
 }
 
 const Layout *

@@ -8,24 +8,13 @@
 #include "core/core.h"
 #include "core/figure.h"
 #include "core/meter.h"
+#include "model/stage_source.h"
 
 typedef enum { POWER_UNKNOWN, POWER_OFF, POWER_ON } PowerState;
 
-typedef enum {
-  STAGE_NONE,
-  STAGE_FIRMWARE,
-  STAGE_DHCP,
-  STAGE_TFTP,
-  STAGE_KERNEL,
-  STAGE_INITRAMFS,
-  STAGE_ROOT,
-  STAGE_LOGIN,
-} Stage;
-#define STAGE_N (STAGE_LOGIN + 1)
-
-const char *stage_name(Stage stage); /* "" for none */
-int stage_parse(const char *name);   /* -1 */
-char stage_letter(Stage stage);      /* f d t k i r; ' ' for none and login */
+/* A place in the layout's stages; their last is the login. */
+typedef guint Stage;
+#define STAGE_NONE 0u
 
 typedef struct {
   PowerState power;
@@ -33,9 +22,11 @@ typedef struct {
   const char *power_source; /* interned; NULL */
   gboolean booting;         /* between power on (or reset) and login */
   Stage stage;              /* reached last, in this boot */
-  gint64 stage_t[STAGE_N];
-  gint64 stage_limit; /* when the stage is overdue; TIME_NEVER */
-  char *fault;        /* the failure that stands, one line that names the node; NULL none */
+  gint64 stage_t[LAYOUT_MAX_STAGES];
+  const char *stage_source[LAYOUT_MAX_STAGES]; /* interned; who told it first */
+  guint8 stage_certainty[LAYOUT_MAX_STAGES];   /* Certainty: how sure that one made of it */
+  gint64 stage_limit;                          /* when the stage is overdue; TIME_NEVER */
+  char *fault; /* the failure that stands, one line that names the node; NULL none */
   gint64 fault_t;
   gboolean in_use;          /* `usage` observed */
   gint64 usage_t;           /* when that was last seen; -1 never */
@@ -53,7 +44,7 @@ typedef struct {
   NodeId node;
   SeatOutcome outcome;
   gint64 power_t; /* seen on */
-  gint64 stage_t[STAGE_N];
+  gint64 stage_t[LAYOUT_MAX_STAGES];
   gint64 end_t; /* login or failure */
   Stage failed_stage;
 } BootSeat;
@@ -68,6 +59,12 @@ typedef struct {
   guint n, n_ok, n_failed;
   BootSeat *seats;
 } BootRun;
+
+/* From where a seat's boot is timed, up to its login: the PXE menu, whose choice begins the
+ * transfer of a kernel; the kernel; power seen on. */
+typedef enum { BOOT_FROM_MENU, BOOT_FROM_KERNEL, BOOT_FROM_POWER } BootFrom;
+/* ns; -1: not up, or its beginning was not seen. */
+gint64 boot_seat_took(const CoreState *state, const BootSeat *seat, BootFrom from);
 
 /* What is known of the caches a load ran with. */
 typedef enum { PROOF_NONE, PROOF_COLD, PROOF_WARM, PROOF_UNVERIFIED } CacheProof;
@@ -111,6 +108,12 @@ typedef struct {
   char *plan; /* `cycle a[01-17] by sim, stagger 0.5 s: 17 seats, 16 on, 0 in use` */
   guint seats;
 } PendingConsent;
+
+/* The stages of the layout's boots. */
+guint state_n_stages(const CoreState *state);
+Stage state_login(const CoreState *state);
+const char *state_stage_name(const CoreState *state, Stage stage);   /* "" for none */
+const char *state_stage_letter(const CoreState *state, Stage stage); /* " ": none, login */
 
 /* Everything of now, by accessor. */
 const Layout *state_layout(const CoreState *state);

@@ -126,7 +126,8 @@ typedef struct {
   guint n;
 } SamplesEvent;
 
-/* Facts: `power` on|off · `stage` firmware|dhcp|tftp|kernel|initramfs|root|login|NAME ·
+/* Facts: `power` on|off · `stage` NAME, one of the layout's, or `NAME
+ * likely`, `NAME possible` when the source is not sure (Certainty) ·
  * `usage` free|in use|unknown · `reserved` `until N s by WHO: WHY` (N whole seconds from t, at most
  * 366 days) or `no`, by the session from where reservations are kept · or a property's path within
  * its node (`bond0.policy`, `eth1.state` up|down|inactive, `nfsd`), as `set` and `get` name it.

@@ -1,3 +1,4 @@
+#include "model/layout_private.h"
 #include "model/layout_setting_private.h"
 
 #include <string.h>
@@ -79,6 +80,7 @@ layout_free(Layout *layout)
   g_free(layout->note);
   g_free(layout->boot_entry);
   g_free(layout->boot_profile);
+  layout_stages_clear(layout);
   g_free(layout);
 }
 
@@ -167,6 +169,16 @@ layout_find_export(const LayoutServer *server, const char *name)
   for (guint i = 0; i < server->n_exports; i++) {
     if (strcmp(server->exports[i].name, name) == 0)
       return i;
+  }
+  return -1;
+}
+
+int
+layout_find_stage(const Layout *layout, const char *name)
+{
+  for (guint i = 1; i < layout->n_stages; i++) {
+    if (strcmp(layout->stages[i].name, name) == 0)
+      return (int)i;
   }
   return -1;
 }

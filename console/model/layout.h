@@ -147,14 +147,16 @@ typedef enum {
   DEADLINE_CONNECT,
   DEADLINE_WAIT,
   DEADLINE_PAUSE, /* of a cycle, between seen off and on */
-  DEADLINE_FIRMWARE,
-  DEADLINE_DHCP,
-  DEADLINE_TFTP,
-  DEADLINE_KERNEL,
-  DEADLINE_INITRAMFS,
-  DEADLINE_ROOT,
 } DeadlineKind;
-#define DEADLINE_N (DEADLINE_ROOT + 1)
+#define DEADLINE_N (DEADLINE_PAUSE + 1)
+
+/* A stage that boots may go through; one that does not occur is no failure. */
+typedef struct {
+  char *name;
+  char letter[2];  /* of its own; " " for none and login */
+  gint64 deadline; /* ns, until the next stage is seen */
+} LayoutStage;
+#define LAYOUT_MAX_STAGES 16
 
 typedef struct {
   char *file;   /* name it was parsed under */
@@ -178,11 +180,13 @@ typedef struct {
   char *boot_profile; /* `pxe` */
   BootModel boot;
   gint64 deadline[DEADLINE_N]; /* ns */
-  guint starts;                /* machines switched on a second, lab-wide; 0: no limit */
-  GHashTable *by_name;         /* name → GUINT_TO_POINTER(id + 1) */
-  GPtrArray *backends;         /* of LayoutBackend; layout_backend.h */
-  GPtrArray *controls;         /* of LayoutControlEntry */
-  GPtrArray *jobs;             /* of LayoutJobWord; layout_job.h */
+  guint n_stages;
+  LayoutStage *stages; /* in their order; the first is none yet, the last `login` */
+  guint starts;        /* machines switched on a second, lab-wide; 0: no limit */
+  GHashTable *by_name; /* name → GUINT_TO_POINTER(id + 1) */
+  GPtrArray *backends; /* of LayoutBackend; layout_backend.h */
+  GPtrArray *controls; /* of LayoutControlEntry */
+  GPtrArray *jobs;     /* of LayoutJobWord; layout_job.h */
 } Layout;
 
 /* The word for a role: `power`. */
@@ -205,6 +209,9 @@ int layout_find_room(const Layout *layout, const char *name);
 int layout_find_port(const LayoutServer *server, const char *name);
 int layout_find_bond(const LayoutServer *server, const char *name);
 int layout_find_export(const LayoutServer *server, const char *name);
+int layout_find_stage(const Layout *layout, const char *name); /* never 0 */
+/* The stages of a layout that names none of its own, NULL-terminated. */
+const char *const *layout_usual_stages(void);
 
 /* TCP payload a wire speed carries, both bit/s: speed · 1448/1538 (1500-byte frames with time
  * stamps). */

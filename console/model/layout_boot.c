@@ -39,14 +39,13 @@ layout_boot_defaults(Layout *layout)
       .nbd_rate = 1.75e9 / 8 / NBD_REQUEST,                   /* all readers 1.75 Gbit/s */
   };
   static const gint64 seconds[DEADLINE_N] = {
-      [DEADLINE_STATUS] = 5,     [DEADLINE_ON] = 30,        [DEADLINE_OFF] = 30,
-      [DEADLINE_RESET] = 30,     [DEADLINE_SOFT_OFF] = 120, [DEADLINE_CONNECT] = 10,
-      [DEADLINE_WAIT] = 600,     [DEADLINE_PAUSE] = 5,      [DEADLINE_FIRMWARE] = 120,
-      [DEADLINE_DHCP] = 20,      [DEADLINE_TFTP] = 20,      [DEADLINE_KERNEL] = 30,
-      [DEADLINE_INITRAMFS] = 30, [DEADLINE_ROOT] = 120,
+      [DEADLINE_STATUS] = 5, [DEADLINE_ON] = 30,        [DEADLINE_OFF] = 30,
+      [DEADLINE_RESET] = 30, [DEADLINE_SOFT_OFF] = 120, [DEADLINE_CONNECT] = 10,
+      [DEADLINE_WAIT] = 600, [DEADLINE_PAUSE] = 5,
   };
   for (guint i = 0; i < DEADLINE_N; i++)
     layout->deadline[i] = seconds[i] * TIME_SECOND;
+  layout_stages_default(layout);
 }
 
 #define FIELD(name) offsetof(BootModel, name)
@@ -129,7 +128,7 @@ is_menu_entry(const char *text)
 void
 layout_read_boot(LayoutParser *parser)
 {
-  static const char *const known[] = {"default", "profile", "simulate", NULL};
+  static const char *const known[] = {"default", "profile", "stages", "simulate", NULL};
   Layout *layout = parser->layout;
   const YamlNode *map = yaml_get_map(parser->root, "boot", parser->errors);
 
@@ -138,6 +137,7 @@ layout_read_boot(LayoutParser *parser)
   yaml_check_keys(map, known, parser->errors);
   const YamlNode *entry = yaml_get_scalar(map, "default", parser->errors);
   const YamlNode *profile = yaml_get_scalar(map, "profile", parser->errors);
+  const YamlNode *stages = yaml_get_list(map, "stages", parser->errors);
   const YamlNode *simulate = yaml_get_map(map, "simulate", parser->errors);
   if (entry != NULL && is_menu_entry(entry->text))
     yaml_read_line(entry, MAX_ENTRY, &layout->boot_entry, parser->errors);
@@ -146,50 +146,61 @@ layout_read_boot(LayoutParser *parser)
                     entry->text);
   if (profile != NULL && layout_check_name(parser, profile, profile->text))
     yaml_read_line(profile, LAYOUT_MAX_NAME, &layout->boot_profile, parser->errors);
+  if (stages != NULL)
+    layout_read_stages(parser, stages);
   if (simulate != NULL) {
     read_simulate(parser, simulate);
     check_cpu(parser, simulate);
   }
 }
 
+/* The key's time, if it is there and can be one. */
+static void
+read_deadline(LayoutParser *parser, const YamlNode *map, const char *key, gboolean may_be_none,
+              gint64 *deadline)
+{
+  const YamlNode *value = yaml_get_scalar(map, key, parser->errors);
+  g_autoptr(GError) error = NULL;
+  gint64 duration;
+
+  if (value == NULL)
+    return;
+  if (!units_parse_duration(value->text, &duration, &error))
+    yaml_errors_add(parser->errors, value, "%s", error->message);
+  else if ((duration == 0 && !may_be_none) || duration > 24 * 3600 * TIME_SECOND)
+    yaml_errors_add(parser->errors, value, "a deadline of %s: more than 0 s, at most 24 h",
+                    value->text);
+  else
+    *deadline = duration;
+}
+
+/* Behind `boot`, which may name stages of its own. */
 void
 layout_read_deadlines(LayoutParser *parser)
 {
-  static const char *const known[DEADLINE_N + 1] = {
-      [DEADLINE_STATUS] = "status",
-      [DEADLINE_ON] = "on",
-      [DEADLINE_OFF] = "off",
-      [DEADLINE_RESET] = "reset",
-      [DEADLINE_SOFT_OFF] = "soft-off",
-      [DEADLINE_CONNECT] = "connect",
-      [DEADLINE_WAIT] = "wait",
-      [DEADLINE_PAUSE] = "pause",
-      [DEADLINE_FIRMWARE] = "firmware",
-      [DEADLINE_DHCP] = "dhcp",
-      [DEADLINE_TFTP] = "tftp",
-      [DEADLINE_KERNEL] = "kernel",
-      [DEADLINE_INITRAMFS] = "initramfs",
-      [DEADLINE_ROOT] = "root",
+  static const char *const keys[DEADLINE_N] = {
+      [DEADLINE_STATUS] = "status",     [DEADLINE_ON] = "on",
+      [DEADLINE_OFF] = "off",           [DEADLINE_RESET] = "reset",
+      [DEADLINE_SOFT_OFF] = "soft-off", [DEADLINE_CONNECT] = "connect",
+      [DEADLINE_WAIT] = "wait",         [DEADLINE_PAUSE] = "pause",
   };
+  Layout *layout = parser->layout;
   const YamlNode *map = yaml_get_map(parser->root, "deadlines", parser->errors);
+  const char *known[DEADLINE_N + LAYOUT_MAX_STAGES + 1] = {NULL};
+  guint n_known = 0;
 
   if (map == NULL)
     return;
+  for (guint i = 0; i < DEADLINE_N; i++)
+    known[n_known++] = keys[i];
+  for (guint i = 1; i + 1 < layout->n_stages; i++)
+    known[n_known++] = layout->stages[i].name;
   yaml_check_keys(map, known, parser->errors);
-  for (guint i = 0; i < DEADLINE_N; i++) {
-    const YamlNode *value = yaml_get_scalar(map, known[i], parser->errors);
-    g_autoptr(GError) error = NULL;
-    gint64 duration;
-    if (value == NULL)
-      continue;
-    if (!units_parse_duration(value->text, &duration, &error))
-      yaml_errors_add(parser->errors, value, "%s", error->message);
-    else if ((duration == 0 && i != DEADLINE_PAUSE) || duration > 24 * 3600 * TIME_SECOND)
-      yaml_errors_add(parser->errors, value, "a deadline of %s: more than 0 s, at most 24 h",
-                      value->text);
-    else
-      parser->layout->deadline[i] = duration;
-  }
+  for (guint i = 0; i < DEADLINE_N; i++)
+    read_deadline(parser, map, keys[i], i == DEADLINE_PAUSE, &layout->deadline[i]);
+  for (guint i = 1; i + 1 < layout->n_stages; i++)
+    read_deadline(parser, map, layout->stages[i].name, FALSE, &layout->stages[i].deadline);
+  layout->stages[0].deadline = layout->stages[1].deadline;
 }
 
 void

@@ -5,23 +5,15 @@
 
 #include <string.h>
 
-#define LOGIN_COLUMNS 11
+#define MENU_COLUMNS 5 /* of them: its login since the menu; then since power was seen on */
+#define LOGIN_COLUMNS 13
 #define NAME_COLUMNS 12
 
-/* The seat's own time from the menu (its choice starts the TFTP transfer) to login; -1 not yet. */
-static gint64
-menu_to_login(const BootSeat *seat)
-{
-  gint64 from =
-      seat->stage_t[STAGE_TFTP] >= 0 ? seat->stage_t[STAGE_TFTP] : seat->stage_t[STAGE_KERNEL];
-  return seat->outcome == SEAT_OK && from >= 0 ? seat->stage_t[STAGE_LOGIN] - from : -1;
-}
-
 static Stage
-stage_at(const BootSeat *seat, gint64 t)
+stage_at(const CoreState *state, const BootSeat *seat, gint64 t)
 {
   Stage found = STAGE_NONE;
-  for (Stage stage = STAGE_FIRMWARE; stage < STAGE_N; stage++) {
+  for (Stage stage = 1; stage < state_n_stages(state); stage++) {
     if (seat->stage_t[stage] >= 0 && seat->stage_t[stage] <= t)
       found = stage;
   }
@@ -56,33 +48,42 @@ draw_axis(Canvas *canvas, Area area, int name_width, int columns, gint64 step)
     canvas_printf(canvas, area.row, start + (int)(t / step), -1, STYLE_OFF,
                   "%" G_GINT64_FORMAT "%s", t / TIME_SECOND, t ? "" : " s");
   canvas_put_right(canvas, area.row, area.column + area.columns - LOGIN_COLUMNS - 1, LOGIN_COLUMNS,
-                   STYLE_OFF, "login s");
+                   STYLE_OFF, "menu power s");
 }
 
 /* `tftp 22`: the stage it did not get through, and its seconds in it. */
 static char *
-failure_text(const BootSeat *seat)
+failure_text(const CoreState *state, const BootSeat *seat)
 {
   Stage stage = seat->failed_stage;
   if (stage == STAGE_NONE)
     return g_strdup("failed");
+  const char *name = state_stage_name(state, stage);
   if (seat->stage_t[stage] < 0 || seat->end_t < seat->stage_t[stage])
-    return g_strdup(stage_name(stage));
+    return g_strdup(name);
   gint64 seconds = (seat->end_t - seat->stage_t[stage] + TIME_SECOND / 2) / TIME_SECOND;
-  return g_strdup_printf("%.6s %" G_GINT64_FORMAT, stage_name(stage), seconds);
+  return g_strdup_printf("%.9s %" G_GINT64_FORMAT, name, seconds);
 }
 
 static void
-draw_outcome(Canvas *canvas, int row, int column, const BootSeat *seat)
+draw_took(Canvas *canvas, int row, int column, int columns, gint64 took)
 {
-  gint64 took = menu_to_login(seat);
-  if (took >= 0) {
-    g_autofree char *text = units_fixed((double)took / (double)TIME_SECOND, 1);
-    canvas_put_right(canvas, row, column, LOGIN_COLUMNS, STYLE_NORMAL, text);
-  } else if (seat->outcome == SEAT_FAILED) {
-    g_autofree char *text = failure_text(seat);
+  if (took < 0)
+    return;
+  g_autofree char *text = units_fixed((double)took / (double)TIME_SECOND, 1);
+  canvas_put_right(canvas, row, column, columns, STYLE_NORMAL, text);
+}
+
+static void
+draw_outcome(const CoreState *state, Canvas *canvas, int row, int column, const BootSeat *seat)
+{
+  if (seat->outcome == SEAT_FAILED) {
+    g_autofree char *text = failure_text(state, seat);
     canvas_put_right(canvas, row, column, LOGIN_COLUMNS, STYLE_ERROR, text);
+    return;
   }
+  draw_took(canvas, row, column, MENU_COLUMNS, boot_seat_took(state, seat, BOOT_FROM_MENU));
+  draw_took(canvas, row, column, LOGIN_COLUMNS, boot_seat_took(state, seat, BOOT_FROM_POWER));
 }
 
 static void
@@ -103,43 +104,66 @@ draw_seat(const Ui *ui, Canvas *canvas, int row, Area area, int name_width, cons
     gint64 t = run->start_t + i * step;
     if (t >= end)
       break;
-    Stage stage = stage_at(seat, t);
-    char letter[2] = {stage_letter(stage), '\0'};
+    Stage stage = stage_at(ui->state, seat, t);
     Style style = seat->outcome == SEAT_FAILED && stage == seat->failed_stage ? STYLE_ERROR
                   : seat->outcome == SEAT_OK                                  ? STYLE_UP
                                                                               : STYLE_BOOTING;
-    canvas_put(canvas, row, start + i, 1, style, letter);
+    canvas_put(canvas, row, start + i, 1, style, state_stage_letter(ui->state, stage));
   }
-  draw_outcome(canvas, row, area.column + area.columns - LOGIN_COLUMNS - 1, seat);
+  draw_outcome(ui->state, canvas, row, area.column + area.columns - LOGIN_COLUMNS - 1, seat);
 }
 
-static void
-draw_summary(Canvas *canvas, int row, Area area, const BootRun *run)
+/* Seconds that the seats took which are up, of doubles. */
+static GArray *
+times_since(const CoreState *state, const BootRun *run, BootFrom from)
 {
-  g_autoptr(GArray) times = g_array_new(FALSE, FALSE, sizeof(double));
+  GArray *times = g_array_new(FALSE, FALSE, sizeof(double));
   for (guint i = 0; i < run->n; i++) {
-    gint64 took = menu_to_login(&run->seats[i]);
+    gint64 took = boot_seat_took(state, &run->seats[i], from);
     double seconds = (double)took / (double)TIME_SECOND;
     if (took >= 0)
       g_array_append_val(times, seconds);
   }
-  const double *values = (const double *)(gpointer)times->data;
+  return times;
+}
+
+static char *
+percentile_text(const GArray *times, double rank)
+{
+  return units_fixed(stats_percentile((const double *)(gpointer)times->data, times->len, rank), 1);
+}
+
+static void
+add_menu_times(GString *text, const Canvas *canvas, const GArray *times)
+{
+  double low, high;
+  if (times->len == 0)
+    return;
+  g_autofree char *median = percentile_text(times, 0.5), *max = percentile_text(times, 1);
+  g_string_append_printf(text, "   menu %s login median %s s", canvas->ascii ? "->" : "→", median);
+  if (stats_median_interval((const double *)(gpointer)times->data, times->len, &low, &high)) {
+    g_autofree char *from = units_fixed(low, 1), *to = units_fixed(high, 1);
+    g_string_append_printf(text, " [%s, %s]", from, to);
+  }
+  g_string_append_printf(text, " max %s", max);
+}
+
+static void
+draw_summary(const CoreState *state, Canvas *canvas, int row, Area area, const BootRun *run)
+{
+  g_autoptr(GArray) menu = times_since(state, run, BOOT_FROM_MENU);
+  g_autoptr(GArray) power = times_since(state, run, BOOT_FROM_POWER);
   g_autoptr(GString) text = g_string_new(NULL);
   g_string_append_printf(text, "%u of %u up", run->n_ok, run->n);
-  if (times->len) {
-    double low, high;
-    g_autofree char *median = units_fixed(stats_percentile(values, times->len, 0.5), 1);
-    g_autofree char *max = units_fixed(stats_percentile(values, times->len, 1), 1);
-    g_string_append_printf(text, "   menu %s login   median %s s", canvas->ascii ? "->" : "→",
-                           median);
-    if (stats_median_interval(values, times->len, &low, &high)) {
-      g_autofree char *from = units_fixed(low, 1), *to = units_fixed(high, 1);
-      g_string_append_printf(text, " [%s, %s]", from, to);
-    }
-    g_string_append_printf(text, "   max %s", max);
-  }
   if (run->n_failed)
-    g_string_append_printf(text, "   %u not up", run->n_failed);
+    g_string_append_printf(text, ", %u not", run->n_failed);
+  add_menu_times(text, canvas, menu);
+  if (power->len) {
+    g_autofree char *median = percentile_text(power, 0.5);
+    g_autofree char *more = g_strdup_printf("   power %s", median);
+    if (g_utf8_strlen(text->str, -1) + (glong)strlen(more) <= area.columns - 2)
+      g_string_append(text, more);
+  }
   canvas_put(canvas, row, area.column + 1, area.columns - 2,
              run->n_failed ? STYLE_WARNING : STYLE_NORMAL, text->str);
 }
@@ -156,6 +180,21 @@ run_title(const Ui *ui, const BootRun *run)
                          repeat, run->via, run->entry);
 }
 
+/* Names of the stages that it shows. */
+static char *
+stages_text(const CoreState *state, const BootRun *run)
+{
+  g_autoptr(GString) text = g_string_new(NULL);
+  for (Stage stage = 1; stage < state_login(state); stage++) {
+    gboolean seen = FALSE;
+    for (guint i = 0; i < run->n && !seen; i++)
+      seen = run->seats[i].stage_t[stage] >= 0;
+    if (seen)
+      g_string_append_printf(text, "%s%s", text->len ? " " : "", state_stage_name(state, stage));
+  }
+  return g_strdup(text->str);
+}
+
 static void
 draw_run(Ui *ui, Canvas *canvas, Area area, const BootRun *run)
 {
@@ -166,13 +205,14 @@ draw_run(Ui *ui, Canvas *canvas, Area area, const BootRun *run)
   gint64 step = column_step(span, area.columns - name_width - LOGIN_COLUMNS - 4);
   g_autofree char *title = run_title(ui, run);
   g_autofree char *some = rows_range_text(&seats, first, shown);
+  g_autofree char *stages = stages_text(ui->state, run);
   frame_draw_rule(canvas, area.row, area.column, area.columns, STYLE_FOCUS, title, STYLE_TITLE,
-                  *some ? some : "firmware dhcp tftp kernel initramfs root");
+                  *some ? some : stages);
   area.row++;
   draw_axis(canvas, area, name_width, area.columns - name_width - LOGIN_COLUMNS - 4, step);
   for (int i = 0; i < shown; i++)
     draw_seat(ui, canvas, area.row + 1 + i, area, name_width, run, &run->seats[first + i], step);
-  draw_summary(canvas, area.row + 1 + shown, area, run);
+  draw_summary(ui->state, canvas, area.row + 1 + shown, area, run);
 }
 
 static const BootRun *

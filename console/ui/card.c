@@ -129,11 +129,12 @@ static void
 put_stages(Card *card, const NodeState *node)
 {
   g_autoptr(GString) text = g_string_new(NULL);
-  for (Stage stage = STAGE_FIRMWARE; stage < STAGE_N; stage++) {
+  Stage login = state_login(card->ui->state);
+  for (Stage stage = 1; stage <= login; stage++) {
     gint64 end = ui_now(card->ui);
     if (node->stage_t[stage] < 0)
       continue;
-    for (Stage later = stage + 1; later < STAGE_N; later++) {
+    for (Stage later = stage + 1; later <= login; later++) {
       if (node->stage_t[later] >= 0) {
         end = node->stage_t[later];
         break;
@@ -141,11 +142,34 @@ put_stages(Card *card, const NodeState *node)
     }
     g_autofree char *seconds =
         units_fixed((double)(end - node->stage_t[stage]) / (double)TIME_SECOND, 1);
-    g_string_append_printf(text, "%s%s%s%s", text->len ? "   " : "", stage_name(stage),
-                           stage == STAGE_LOGIN ? "" : " ", stage == STAGE_LOGIN ? "" : seconds);
+    g_string_append_printf(text, "%s%s%s%s", text->len ? "   " : "",
+                           state_stage_name(card->ui->state, stage), stage == login ? "" : " ",
+                           stage == login ? "" : seconds);
   }
   put_line(card, node->booting ? "booting" : "last boot",
            node->booting ? STYLE_BOOTING : STYLE_NORMAL, text->len ? text->str : "not seen");
+}
+
+/* `dhcp by dnsmasq, likely   kernel by linux`; nothing to tell where one source is sure of all. */
+static void
+put_stage_sources(Card *card, const NodeState *node)
+{
+  const CoreState *state = card->ui->state;
+  g_autoptr(GString) text = g_string_new(NULL);
+  const char *only = node->stage_source[node->stage];
+  gboolean differ = FALSE;
+  for (Stage stage = 1; stage < state_n_stages(state); stage++) {
+    const char *source = node->stage_source[stage];
+    gboolean sure = node->stage_certainty[stage] == CERTAINTY_SURE;
+    if (!source)
+      continue;
+    differ = differ || !sure || !g_str_equal(source, only);
+    g_string_append_printf(text, "%s%s by %s%s%s", text->len ? "   " : "",
+                           state_stage_name(state, stage), source, sure ? "" : ", ",
+                           sure ? "" : certainty_name(node->stage_certainty[stage]));
+  }
+  if (differ)
+    put_line(card, "seen", STYLE_OFF, text->str);
 }
 
 static void
@@ -245,6 +269,7 @@ card_draw(Ui *ui, Canvas *canvas, Area area)
   if (now->reserved)
     put_reserved(&card, now);
   put_stages(&card, now);
+  put_stage_sources(&card, now);
   put_traffic(&card, node);
   put_connection(&card, node);
   put_load(&card, node->id);

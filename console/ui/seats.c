@@ -30,21 +30,20 @@ seats_full_scale(const Ui *ui)
   return above || limit > port ? port : limit;
 }
 
-/* Power on was seen, and nothing since: then it is the firmware's turn. */
+/* Power on was seen, and nothing since: then it is the first stage's turn. */
 static Stage
-shown_stage(const NodeState *node)
+shown_stage(const Ui *ui, const NodeState *node)
 {
-  return node->stage == STAGE_NONE || node->stage == STAGE_LOGIN ? STAGE_FIRMWARE : node->stage;
+  return node->stage == STAGE_NONE || node->stage == state_login(ui->state) ? 1 : node->stage;
 }
 
 static const char *
 booting_tile(const Ui *ui, const Canvas *canvas, const NodeState *node, double rate)
 {
-  static const char *const letters[STAGE_N] = {"f", "f", "d", "t", "k", "i", "r", "f"};
-  Stage stage = shown_stage(node);
-  if (stage == STAGE_ROOT && rate > 0.005 * ui->full_scale)
+  Stage stage = shown_stage(ui, node);
+  if (stage + 1 == state_login(ui->state) && rate > 0.005 * ui->full_scale)
     return canvas_level(canvas, rate / ui->full_scale);
-  return letters[stage];
+  return state_stage_letter(ui->state, stage);
 }
 
 const char *
@@ -78,16 +77,16 @@ seat_tile(const Ui *ui, const Canvas *canvas, NodeId id, Style *style)
   return node->in_use ? "u" : node->reserved ? "L" : canvas->ascii ? "." : "·";
 }
 
-/* At most five columns. */
+/* The first columns of it will be shown. */
 const char *
 seat_word(const Ui *ui, NodeId id, Style *style)
 {
-  static const char *const words[STAGE_N] = {"error", "firmw", "dhcp", "tftp",
-                                             "kern",  "initr", "root", "error"};
   const NodeState *node = state_node(ui->state, id);
   if (node->fault) {
     *style = STYLE_ERROR;
-    return words[node->stage];
+    return node->stage == STAGE_NONE || node->stage == state_login(ui->state)
+               ? "error"
+               : state_stage_name(ui->state, node->stage);
   }
   switch (node->power) {
   case POWER_UNKNOWN:
@@ -101,7 +100,7 @@ seat_word(const Ui *ui, NodeId id, Style *style)
   }
   *style = node->booting ? STYLE_BOOTING : STYLE_UP;
   if (node->booting)
-    return words[shown_stage(node)];
+    return state_stage_name(ui->state, shown_stage(ui, node));
   return node->in_use ? "used" : "up";
 }
 

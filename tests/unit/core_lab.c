@@ -236,7 +236,13 @@ lab_node(const Lab *lab, const char *name)
 void
 lab_see(Lab *lab, const char *node, const char *fact, const char *value)
 {
-  Event event = {.kind = EVENT_OBSERVE, .observe = {lab_node(lab, node), fact, value, "sim"}};
+  lab_see_by(lab, node, fact, value, "sim");
+}
+
+void
+lab_see_by(Lab *lab, const char *node, const char *fact, const char *value, const char *source)
+{
+  Event event = {.kind = EVENT_OBSERVE, .observe = {lab_node(lab, node), fact, value, source}};
   feed(lab, &event);
 }
 
@@ -277,4 +283,12 @@ void
 lab_expect(Lab *lab, const char *lines)
 {
   lab_expect_only(lab, "", lines);
+}
+
+Stage
+lab_stage(const Lab *lab, const char *name)
+{
+  int stage = layout_find_stage(lab->layout, name);
+  g_assert_cmpint(stage, >, 0);
+  return (Stage)stage;
 }

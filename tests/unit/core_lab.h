@@ -38,7 +38,9 @@ void lab_link(Lab *lab, const char *backend, gboolean up, const char *text);
 /* Returns its cmd. */
 guint32 lab_say(Lab *lab, const char *text);
 guint32 lab_confirm(Lab *lab, const char *text, int seats);
-void lab_see(Lab *lab, const char *node, const char *fact, const char *value);
+void lab_see(Lab *lab, const char *node, const char *fact, const char *value); /* by sim */
+void lab_see_by(Lab *lab, const char *node, const char *fact, const char *value,
+                const char *source);
 void lab_answer(Lab *lab, guint32 request, const char *node, Verdict verdict, const char *text);
 void lab_line(Lab *lab, guint32 request, const char *node, const char *stream, const char *text);
 /* COLUMNS NULL after the first; N values. */
@@ -48,6 +50,7 @@ void lab_expect(Lab *lab, const char *lines);
 /* Only those that begin with PREFIX. */
 void lab_expect_only(Lab *lab, const char *prefix, const char *lines);
 NodeId lab_node(const Lab *lab, const char *name);
+Stage lab_stage(const Lab *lab, const char *name);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Lab, lab_free)
 

@@ -206,8 +206,9 @@ static const struct {
     {"power", "column 6: a power action is missing: status, on, off, cycle, reset"},
     {"power of a01", "column 7: unknown power action \"of\"; did you mean \"off\"?"},
     {"power on a01 soft", "column 14: \"soft\" goes with off and cycle only"},
-    {"wait boot b1", "column 13: a stage is missing: firmware, dhcp, tftp, kernel, initramfs, "
-                     "root, login"},
+    {"wait boot b1",
+     "column 13: a stage is missing: firmware, dhcp, tftp, http, kexec, kernel, initramfs, "
+     "root, login"},
     {"wait boot b1 lgin", "column 14: unknown stage \"lgin\"; did you mean \"login\"?"},
     {"wait boot b1 login at-least 0", "column 29: \"0\": at least 1 is due"},
     {"wait boot b1 login at-least 99999", "column 29: \"99999\" is more than 65536"},

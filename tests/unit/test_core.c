@@ -53,19 +53,6 @@ test_observations(void **state)
   lab_expect(lab, "");
 }
 
-static void
-test_stage_words(void **state)
-{
-  (void)state;
-  for (int stage = STAGE_FIRMWARE; stage < STAGE_N; stage++)
-    assert_int_equal(stage_parse(stage_name((Stage)stage)), stage);
-  assert_int_equal(stage_parse(""), -1);
-  assert_int_equal(stage_parse("roots"), -1);
-  static const char letters[] = " fdtkir ";
-  for (int stage = 0; stage < STAGE_N; stage++)
-    assert_int_equal(stage_letter((Stage)stage), letters[stage]);
-}
-
 /* ---- Properties ---------------------------------------------------------------------------- */
 
 static void
@@ -424,7 +411,6 @@ main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_link_up_asks_for_everything),
       cmocka_unit_test(test_observations),
-      cmocka_unit_test(test_stage_words),
       cmocka_unit_test(test_properties_of_the_layout),
       cmocka_unit_test(test_ports_follow_properties),
       cmocka_unit_test(test_properties_are_bounded),

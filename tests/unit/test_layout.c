@@ -215,6 +215,15 @@ test_boot_defaults(void **state)
   assert_int_equal(layout->deadline[DEADLINE_PAUSE], 5 * TIME_SECOND);
 }
 
+static const LayoutStage *
+stage(const Layout *layout, const char *name)
+{
+  int index = layout_find_stage(layout, name);
+
+  assert_true(index > 0);
+  return &layout->stages[index];
+}
+
 static void
 test_boot_and_deadlines(void **state)
 {
@@ -236,8 +245,41 @@ test_boot_and_deadlines(void **state)
   assert_exact(layout->boot.initramfs, 2); /* untouched */
   assert_int_equal(layout->deadline[DEADLINE_PAUSE], 0);
   assert_int_equal(layout->deadline[DEADLINE_SOFT_OFF], 120 * TIME_SECOND);
-  assert_int_equal(layout->deadline[DEADLINE_ROOT], TIME_SECOND / 2);
-  assert_int_equal(layout->deadline[DEADLINE_DHCP], 20 * TIME_SECOND);
+  assert_int_equal(stage(layout, "root")->deadline, TIME_SECOND / 2);
+  assert_int_equal(stage(layout, "dhcp")->deadline, 20 * TIME_SECOND);
+}
+
+static void
+test_stages(void **state)
+{
+  (void)state;
+  g_autoptr(Layout) usual = parse("lab: x\n");
+  g_autoptr(GString) letters = g_string_new(NULL);
+  for (guint i = 0; i < usual->n_stages; i++)
+    g_string_append(letters, usual->stages[i].letter);
+  assert_string_equal(letters->str, " fdthxkir ");
+  assert_string_equal(usual->stages[0].name, "");
+  assert_int_equal(layout_find_stage(usual, ""), -1);
+  assert_int_equal(layout_find_stage(usual, "roots"), -1);
+  /* Nothing seen yet is the first stage's time. */
+  assert_int_equal(usual->stages[0].deadline, 120 * TIME_SECOND);
+
+  g_autoptr(Layout) own =
+      parse("lab: x\n"
+            "boot: {stages: [uefi-http, kernel, restore-image, utilities, sysprep, login]}\n"
+            "deadlines: {uefi-http: 7 s, restore-image: 20 min}\n");
+  assert_int_equal(own->n_stages, 7);
+  assert_int_equal(layout_find_stage(own, "login"), 6);
+  assert_int_equal(layout_find_stage(own, "dhcp"), -1);
+  assert_int_equal(own->stages[0].deadline, 7 * TIME_SECOND);
+  assert_int_equal(stage(own, "restore-image")->deadline, 1200 * TIME_SECOND);
+  assert_int_equal(stage(own, "sysprep")->deadline, 60 * TIME_SECOND);
+  assert_string_equal(stage(own, "kernel")->letter, "k");
+  /* u, t and r mean something else already */
+  assert_string_equal(stage(own, "uefi-http")->letter, "e");
+  assert_string_equal(stage(own, "restore-image")->letter, "s");
+  assert_string_equal(stage(own, "utilities")->letter, "l");
+  assert_string_equal(stage(own, "sysprep")->letter, "y");
 }
 
 static void
@@ -539,6 +581,7 @@ main(void)
       cmocka_unit_test(test_sample),
       cmocka_unit_test(test_boot_defaults),
       cmocka_unit_test(test_boot_and_deadlines),
+      cmocka_unit_test(test_stages),
       cmocka_unit_test(test_backends),
       cmocka_unit_test(test_server_resources),
       cmocka_unit_test(test_groups_build_on_each_other),
