@@ -181,6 +181,7 @@ open_session(Lab *lab, const MainOptions *options, const Script *script, const c
       .script_text = script != NULL ? script_text(script) : NULL,
       .must_record = record != NULL,
       .reservations = reservations,
+      .stages = lab->stages,
   };
   lab->session = session_new(&session, error);
   return lab->session != NULL;
@@ -216,6 +217,15 @@ add_backends(Lab *lab, const GArray *needed, guint64 seed, GError **error)
   return TRUE;
 }
 
+static gboolean
+look_for_real(Lab *lab, const GArray *needed, GError **error)
+{
+  lab->real = any_real(needed);
+  if (lab->real)
+    lab->stages = data_stage_sources(lab->layout, error);
+  return !lab->real || lab->stages != NULL;
+}
+
 Lab *
 lab_open(const MainOptions *options, const Script *script, const char *script_name,
          gboolean console, GError **error)
@@ -229,8 +239,8 @@ lab_open(const MainOptions *options, const Script *script, const char *script_na
   if (lab->layout == NULL || !needed_backends(lab->layout, needed, error))
     return NULL;
   lab->jobs = data_jobs_for(lab->layout, options->jobs, error);
-  lab->real = any_real(needed);
-  if (lab->jobs == NULL || !open_session(lab, options, script, script_name, console, error))
+  if (lab->jobs == NULL || !look_for_real(lab, needed, error) ||
+      !open_session(lab, options, script, script_name, console, error))
     return NULL;
   return add_backends(lab, needed, options->seed, error) ? g_steal_pointer(&lab) : NULL;
 }
@@ -253,9 +263,12 @@ lab_open_as(Layout *layout, const SessionOptions *options, GError **error)
   lab->layout = layout;
   if (!needed_backends(layout, needed, error))
     return NULL;
-  lab->real = any_real(needed);
   lab->jobs = data_jobs_for(layout, NULL, error);
-  lab->session = lab->jobs != NULL ? session_new(options, error) : NULL;
+  if (lab->jobs == NULL || !look_for_real(lab, needed, error))
+    return NULL;
+  SessionOptions own = *options;
+  own.stages = lab->stages;
+  lab->session = session_new(&own, error);
   if (lab->session == NULL || !add_backends(lab, needed, options->core.seed, error))
     return NULL;
   return g_steal_pointer(&lab);
@@ -269,6 +282,7 @@ lab_free(Lab *lab)
   session_free(lab->session);
   if (lab->jobs != NULL)
     job_set_free(lab->jobs);
+  g_clear_pointer(&lab->stages, g_ptr_array_unref);
   main_secrets_free(lab->secrets);
   layout_free(lab->layout);
   g_free(lab);

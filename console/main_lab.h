@@ -9,6 +9,7 @@
 typedef struct {
   Layout *layout;
   JobSet *jobs;
+  GPtrArray *stages; /* of StageSource; NULL: all is simulated, and tells its stages itself */
   Session *session;
   MainSecrets *secrets;
   gboolean real; /* some backend touches real machines */

@@ -11,7 +11,8 @@ static const struct {
 } others[] = {{ROLE_EXEC, "commands"},
               {ROLE_METER, "counters"},
               {ROLE_CONSOLE, "console"},
-              {ROLE_KEYS, "keys"}};
+              {ROLE_KEYS, "keys"},
+              {ROLE_LOG, "logs"}};
 
 /* Operations one after the other, those done by the same backend said together. */
 static const struct {

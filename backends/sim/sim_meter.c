@@ -124,9 +124,12 @@ sim_meter_submit(Sim *sim, Request *request, const RequestEvent *event)
 {
   Watch *watch = &sim->watch;
   gint64 interval;
-  if (g_strcmp0(sim_request_argument(event, "what"), "console") == 0) {
+  const char *what = sim_request_argument(event, "what");
+  if (what != NULL) {
     sim_request_answer_all(sim, request, 0, VERDICT_FAILED,
-                           "simulated machines have no serial console");
+                           g_str_equal(what, "console")
+                               ? "simulated machines have no serial console"
+                               : "the simulator has no logs");
     return;
   }
   if (watch->request != NULL) {

@@ -1,4 +1,5 @@
-/* Serial consoles, opened and closed by command: what they say stands in the log. */
+/* Serial consoles, opened and closed by command, or all open where the layout says so: what they
+ * say stands in the log. */
 #include "core/core_private.h"
 
 /* The request that watches NODE's console; 0: none does. */
@@ -15,10 +16,10 @@ watching(const CoreState *state, NodeId node)
 
 /* One request a node, so that each can be ended alone. */
 static void
-open_console(CoreState *state, const CommandEvent *event, NodeId node)
+open_console(CoreState *state, guint32 cmd, NodeId node)
 {
   Argument what = {"what", "console"};
-  RequestSpec spec = {.cmd = event->cmd,
+  RequestSpec spec = {.cmd = cmd,
                       .owner = OWNER_CONSOLE,
                       .operation = OP_WATCH,
                       .role = ROLE_CONSOLE,
@@ -41,6 +42,16 @@ say_without(CoreState *state, const GArray *without)
   g_autofree char *names =
       core_fold(state, (const NodeId *)(gconstpointer)without->data, without->len);
   core_note(state, SEVERITY_WARNING, NODE_NONE, "no console backend: %s", names);
+}
+
+void
+consoles_link_up(CoreState *state, guint backend)
+{
+  for (guint i = 0; state->layout->watch_consoles && i < state->map->n_clients; i++) {
+    NodeId node = state->map->clients[i];
+    if (state->map->backend[ROLE_CONSOLE][node] == (int)backend && !watching(state, node))
+      open_console(state, 0, node);
+  }
 }
 
 /* It is done when the requests are out. How they fare shows in the log. */
@@ -66,7 +77,7 @@ console_start(CoreState *state, const CommandEvent *event, const Command *comman
     else if (command->console_off && request)
       close_console(state, request);
     else if (!command->console_off && !request)
-      open_console(state, event, node);
+      open_console(state, event->cmd, node);
   }
   if (without->len)
     say_without(state, without);

@@ -487,6 +487,7 @@ void keys_stop(CoreState *state, const Task *task);
 gboolean keys_settled(CoreState *state, const Task *task, Verdict *verdict);
 
 /* core_console.c */
+void consoles_link_up(CoreState *state, guint backend);
 void console_start(CoreState *state, const CommandEvent *event, const Command *command);
 
 /* core_wait.c */

@@ -278,6 +278,20 @@ watch_interval(const CoreState *state, guint backend)
   return layout_setting_time(state->layout, settings, NODE_NONE, "interval");
 }
 
+static void
+watch_logs(CoreState *state, guint backend)
+{
+  g_autoptr(GArray) nodes = nodes_of_backend(state, state->map->backend[ROLE_LOG], backend);
+  Argument what = {"what", "log"};
+  RequestSpec watch = {.operation = OP_WATCH,
+                       .role = ROLE_LOG,
+                       .arguments = &what,
+                       .n_arguments = 1,
+                       .deadline = TIME_NEVER};
+  if (nodes->len)
+    requests_send(state, &watch, (const NodeId *)(gpointer)nodes->data, nodes->len);
+}
+
 void
 requests_link_up(CoreState *state, guint backend)
 {
@@ -298,6 +312,8 @@ requests_link_up(CoreState *state, guint backend)
                        .deadline = TIME_NEVER};
   if (metered->len)
     requests_send(state, &watch, (const NodeId *)(gpointer)metered->data, metered->len);
+  watch_logs(state, backend);
+  consoles_link_up(state, backend);
 }
 
 void

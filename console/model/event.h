@@ -96,7 +96,8 @@ typedef struct {
   const char *text; /* one printable line: target and cause; "" when ok says all */
 } ResultEvent;
 
-/* stream: "out", "err", "console", or "figures": then text is `KEY=NUMBER` words in base units
+/* stream: "out", "err", "console", "log" (of what a log says only lines that tell a stage of a node
+ * are told, as of that node), or "figures": then text is `KEY=NUMBER` words in base units
  * (bytes, seconds, files, start_ns, disk_bytes, wire_bytes, readers, offset_ns, rtt_ns), as a job
  * measured itself: start_ns in session time, and alone when it has begun; wire_bytes what its
  * interface saw; readers, seats that read the same; offset_ns its clock less ours, right to half of
@@ -148,8 +149,8 @@ typedef struct {
 } Argument;
 
 /* Arguments by operation: off: how=soft|hard · boot-device: device, entry · exec: job, label,
- * plus the job's KEY=VALUE · signal: request, signal · watch: interval_ns, or what=console · keys:
- * keys, blanks between · type: text, keyboard=us|de · route: none, or to=back (what was shown
+ * plus the job's KEY=VALUE · signal: request, signal · watch: interval_ns, or what=console|log ·
+ * keys: keys, blanks between · type: text, keyboard=us|de · route: none, or to=back (what was shown
  * before this node's device showed the last it was told) · get: path · set: path, value. A watch
  * has its one result when it ends. */
 typedef struct {

@@ -15,7 +15,8 @@
 typedef enum { NODE_SWITCH, NODE_ROUTER, NODE_SERVER, NODE_CLIENT } NodeKind;
 
 /* What a node may name a backend for. ROLE_WAKE: what switches it on where that is not ROLE_POWER;
- * ROLE_METER: whose counters are watched, where that is not ROLE_EXEC. */
+ * ROLE_METER: whose counters are watched, where that is not ROLE_EXEC. ROLE_LOG: what brings lines
+ * that tell of the stages of boots, its own or others'. */
 typedef enum {
   ROLE_POWER,
   ROLE_KEYS,
@@ -23,8 +24,9 @@ typedef enum {
   ROLE_CONSOLE,
   ROLE_WAKE,
   ROLE_METER,
+  ROLE_LOG,
 } BackendRole;
-#define ROLE_N (ROLE_METER + 1)
+#define ROLE_N (ROLE_LOG + 1)
 
 typedef struct {
   char *name;
@@ -180,6 +182,8 @@ typedef struct {
   char *boot_profile; /* `pxe` */
   BootModel boot;
   gint64 deadline[DEADLINE_N]; /* ns */
+  char **stage_sources;        /* names of sources of stages; NULL: all that are shipped */
+  gboolean watch_consoles;     /* of all clients, for as long as a session lasts */
   guint n_stages;
   LayoutStage *stages; /* in their order; the first is none yet, the last `login` */
   guint starts;        /* machines switched on a second, lab-wide; 0: no limit */

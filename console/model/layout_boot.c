@@ -128,7 +128,8 @@ is_menu_entry(const char *text)
 void
 layout_read_boot(LayoutParser *parser)
 {
-  static const char *const known[] = {"default", "profile", "stages", "simulate", NULL};
+  static const char *const known[] = {"default",  "profile",  "stages", "sources",
+                                      "consoles", "simulate", NULL};
   Layout *layout = parser->layout;
   const YamlNode *map = yaml_get_map(parser->root, "boot", parser->errors);
 
@@ -137,7 +138,6 @@ layout_read_boot(LayoutParser *parser)
   yaml_check_keys(map, known, parser->errors);
   const YamlNode *entry = yaml_get_scalar(map, "default", parser->errors);
   const YamlNode *profile = yaml_get_scalar(map, "profile", parser->errors);
-  const YamlNode *stages = yaml_get_list(map, "stages", parser->errors);
   const YamlNode *simulate = yaml_get_map(map, "simulate", parser->errors);
   if (entry != NULL && is_menu_entry(entry->text))
     yaml_read_line(entry, MAX_ENTRY, &layout->boot_entry, parser->errors);
@@ -146,8 +146,7 @@ layout_read_boot(LayoutParser *parser)
                     entry->text);
   if (profile != NULL && layout_check_name(parser, profile, profile->text))
     yaml_read_line(profile, LAYOUT_MAX_NAME, &layout->boot_profile, parser->errors);
-  if (stages != NULL)
-    layout_read_stages(parser, stages);
+  layout_read_stages(parser, map);
   if (simulate != NULL) {
     read_simulate(parser, simulate);
     check_cpu(parser, simulate);

@@ -36,9 +36,9 @@ read_references(LayoutParser *parser, const YamlNode *map, Entry *entry)
 static void
 read_entry(LayoutParser *parser, const YamlNode *name, const YamlNode *map, guint n, Entry *entry)
 {
-  static const char *const known[] = {"switch", "subnet", "speed",     "mac",           "ip",
-                                      "server", "power",  "keys",      "exec",          "console",
-                                      "wake",   "meter",  "protected", "shares-outlet", NULL};
+  static const char *const known[] = {
+      "switch", "subnet",  "speed", "mac",   "ip",  "server",    "power",         "keys",
+      "exec",   "console", "wake",  "meter", "log", "protected", "shares-outlet", NULL};
 
   entry->at = name;
   yaml_check_keys(map, known, parser->errors);

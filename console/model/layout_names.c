@@ -5,7 +5,8 @@
 const char *
 layout_role_name(BackendRole role)
 {
-  static const char *const names[ROLE_N] = {"power", "keys", "exec", "console", "wake", "meter"};
+  static const char *const names[ROLE_N] = {"power", "keys",  "exec", "console",
+                                            "wake",  "meter", "log"};
 
   return names[role];
 }

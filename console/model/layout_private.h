@@ -106,22 +106,23 @@ void layout_read_routers(LayoutParser *parser);  /* layout_net.c */
 void layout_read_servers(LayoutParser *parser);  /* layout_servers.c */
 /* Those of the server called NAME, when all servers are known. layout_exports.c */
 void layout_read_exports(LayoutParser *parser, const YamlNode *name, const YamlNode *map);
-void layout_read_links(LayoutParser *parser);                        /* layout_net.c */
-void layout_read_clients(LayoutParser *parser);                      /* layout_clients.c */
-void layout_check_exports(LayoutParser *parser);                     /* layout_exports.c */
-void layout_check_reach(LayoutParser *parser);                       /* layout_clients.c */
-void layout_read_rooms(LayoutParser *parser);                        /* layout_rooms.c */
-void layout_read_blocks(LayoutParser *parser);                       /* layout_rooms.c */
-void layout_boot_defaults(Layout *layout);                           /* layout_boot.c */
-void layout_read_boot(LayoutParser *parser);                         /* layout_boot.c */
-void layout_read_deadlines(LayoutParser *parser);                    /* layout_boot.c */
-void layout_stages_default(Layout *layout);                          /* layout_stages.c */
-void layout_stages_clear(Layout *layout);                            /* layout_stages.c */
-void layout_read_stages(LayoutParser *parser, const YamlNode *list); /* layout_stages.c */
-void layout_read_limits(LayoutParser *parser);                       /* layout_boot.c */
-void layout_read_backend_settings(LayoutParser *parser);             /* layout_backends.c */
-void layout_read_control(LayoutParser *parser);                      /* layout_control.c */
-void layout_read_jobs(LayoutParser *parser);                         /* layout_jobs.c */
-void layout_job_word_free(gpointer word);                            /* layout_jobs.c */
+void layout_read_links(LayoutParser *parser);     /* layout_net.c */
+void layout_read_clients(LayoutParser *parser);   /* layout_clients.c */
+void layout_check_exports(LayoutParser *parser);  /* layout_exports.c */
+void layout_check_reach(LayoutParser *parser);    /* layout_clients.c */
+void layout_read_rooms(LayoutParser *parser);     /* layout_rooms.c */
+void layout_read_blocks(LayoutParser *parser);    /* layout_rooms.c */
+void layout_boot_defaults(Layout *layout);        /* layout_boot.c */
+void layout_read_boot(LayoutParser *parser);      /* layout_boot.c */
+void layout_read_deadlines(LayoutParser *parser); /* layout_boot.c */
+void layout_stages_default(Layout *layout);       /* layout_stages.c */
+void layout_stages_clear(Layout *layout);         /* layout_stages.c */
+/* What `boot` says of them. layout_stages.c */
+void layout_read_stages(LayoutParser *parser, const YamlNode *boot);
+void layout_read_limits(LayoutParser *parser);           /* layout_boot.c */
+void layout_read_backend_settings(LayoutParser *parser); /* layout_backends.c */
+void layout_read_control(LayoutParser *parser);          /* layout_control.c */
+void layout_read_jobs(LayoutParser *parser);             /* layout_jobs.c */
+void layout_job_word_free(gpointer word);                /* layout_jobs.c */
 
 #endif

@@ -278,7 +278,7 @@ read_server(LayoutParser *parser, const YamlNode *name, const YamlNode *map)
   static const char *const known[] = {
       "switch", "subnet", "cores",   "nfsd", "protected", "memory", "disk", "transmit-ceiling",
       "ports",  "bonds",  "exports", "ip",   "power",     "keys",   "exec", "console",
-      "wake",   "meter",  NULL};
+      "wake",   "meter",  "log",     NULL};
   LayoutNode *node = layout_add_node(parser, name, NODE_SERVER, name->text);
 
   if (node == NULL)

@@ -5,6 +5,8 @@
 #include "model/stage_source.h"
 
 #define OWN_SECONDS 60
+#define MAX_SOURCES 64
+#define MAX_SOURCE 1024 /* bytes of a file's name */
 
 /* `http`: a firmware or a loader that fetches by HTTP; `kexec`: a kernel that starts another. */
 static const struct {
@@ -118,8 +120,8 @@ check_stage(LayoutParser *parser, const YamlNode *value)
   return TRUE;
 }
 
-void
-layout_read_stages(LayoutParser *parser, const YamlNode *list)
+static void
+read_set(LayoutParser *parser, const YamlNode *list)
 {
   Layout *layout = parser->layout;
   guint n = list->n;
@@ -140,4 +142,39 @@ layout_read_stages(LayoutParser *parser, const YamlNode *list)
         known >= 0 ? usual[known].seconds : OWN_SECONDS);
   }
   end(layout);
+}
+
+static void
+read_sources(LayoutParser *parser, const YamlNode *list)
+{
+  if (list->n == 0 || list->n > MAX_SOURCES) {
+    yaml_errors_add(parser->errors, list, "1 to %d sources of stages", MAX_SOURCES);
+    return;
+  }
+  char **names = parser->layout->stage_sources = g_new0(char *, list->n + 1);
+  for (guint i = 0; i < list->n; i++) {
+    const YamlNode *value = list->items[i];
+    if (value->kind != YAML_SCALAR || *value->text == '\0') {
+      yaml_errors_add(parser->errors, value,
+                      "a source of stages is a shipped one's name, or a file");
+      names[i] = g_strdup("");
+    } else if (!yaml_read_line(value, MAX_SOURCE, &names[i], parser->errors)) {
+      names[i] = g_strdup("");
+    }
+  }
+}
+
+void
+layout_read_stages(LayoutParser *parser, const YamlNode *boot)
+{
+  const YamlNode *set = yaml_get_list(boot, "stages", parser->errors);
+  const YamlNode *sources = yaml_get_list(boot, "sources", parser->errors);
+  const YamlNode *consoles = yaml_get_scalar(boot, "consoles", parser->errors);
+
+  if (set != NULL)
+    read_set(parser, set);
+  if (sources != NULL)
+    read_sources(parser, sources);
+  if (consoles != NULL)
+    yaml_read_bool(consoles, &parser->layout->watch_consoles, parser->errors);
 }

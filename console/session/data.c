@@ -211,6 +211,39 @@ data_stage_source(const char *name, GError **error)
   return stage_source_parse(path, text, length, error);
 }
 
+/* NAME as data_read() takes it, when LAYOUT's file names it. */
+static char *
+from_layout(const Layout *layout, const char *name)
+{
+  if (strchr(name, '/') == NULL || g_path_is_absolute(name) ||
+      !g_file_test(layout->file, G_FILE_TEST_IS_REGULAR))
+    return g_strdup(name);
+  g_autofree char *folder = g_path_get_dirname(layout->file);
+  return g_build_filename(folder, name, NULL);
+}
+
+static void
+free_source(gpointer source)
+{
+  stage_source_free(source);
+}
+
+GPtrArray *
+data_stage_sources(const Layout *layout, GError **error)
+{
+  g_autoptr(GPtrArray) sources = g_ptr_array_new_with_free_func(free_source);
+  g_auto(GStrv) names = layout->stage_sources != NULL ? g_strdupv(layout->stage_sources)
+                                                      : data_names(DATA_STAGES, ".yaml");
+  for (char **name = names; *name != NULL; name++) {
+    g_autofree char *path = from_layout(layout, *name);
+    StageSource *source = data_stage_source(path, error);
+    if (source == NULL)
+      return NULL;
+    g_ptr_array_add(sources, source);
+  }
+  return g_steal_pointer(&sources);
+}
+
 static gboolean
 take_job(JobSet *set, const char *name, const char *text, gsize length, GError **error)
 {

@@ -19,6 +19,9 @@ char **data_names(const char *folder, const char *ending);
 /* Where sources of stages are shipped. */
 #define DATA_STAGES "backends/stages"
 StageSource *data_stage_source(const char *name, GError **error);
+/* Those that LAYOUT names, files from its own folder on, else all that are shipped: of StageSource.
+ */
+GPtrArray *data_stage_sources(const Layout *layout, GError **error);
 Layout *data_layout(const char *name, GError **error);
 /* Every shipped job, the checkout's or installed ones over the compiled-in. */
 JobSet *data_jobs(GError **error);

@@ -29,6 +29,7 @@ session_new(const SessionOptions *options, GError **error)
   g_queue_init(&session->prompt.waiting);
   g_queue_init(&session->prompt.held);
   reserve_init(session, options);
+  stages_init(session, options);
   if (!recording_start(session, options, error))
     return NULL;
   return g_steal_pointer(&session);
@@ -42,6 +43,7 @@ session_free(Session *session)
   loop_clear(session);
   feed_clear(session);
   reserve_clear(session);
+  stages_clear(session);
   recording_end(session);
   /* Backends last: core's outputs name them by their own strings. */
   core_free(session->core);
@@ -197,7 +199,10 @@ session_post(const Event *event, gpointer data)
     loop_catch_up(session);
     input.t = session->now;
   }
-  session_fold(session, &input);
+  if (input.kind == EVENT_LINE)
+    stages_fold_line(session, &input);
+  else
+    session_fold(session, &input);
   if (!session->advancing)
     loop_arm(session);
 }

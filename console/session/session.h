@@ -10,6 +10,7 @@
 
 #include "backends/backend.h"
 #include "core/core.h"
+#include "model/stage_source.h"
 #include "session/script.h"
 #include "session/transcript.h"
 
@@ -28,6 +29,7 @@ typedef struct {
   const char *script_name, *script_text; /* for the transcript's head */
   gboolean must_record;                  /* real power is refused once recording failed */
   const char *reservations;              /* path; NULL, or jumping: they end with the session */
+  const GPtrArray *stages; /* of StageSource, borrowed: what lines tell of boots; NULL: nothing */
 } SessionOptions;
 
 typedef struct Session Session;

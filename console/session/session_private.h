@@ -50,6 +50,11 @@ typedef struct {
   gboolean warned, failed; /* that nothing is kept; something could not be */
 } Keeping;
 
+typedef struct {
+  SeatFinder *finder;
+  StageMatcher *matcher; /* NULL: lines tell nothing */
+} Stages;
+
 struct Session {
   const Layout *layout;
   CoreState *core;
@@ -66,6 +71,7 @@ struct Session {
   GMainLoop *loop;
   Recording recording;
   Keeping keeping;
+  Stages stages;
   Prompt prompt;
   Play play;
   const SessionFeed *feed; /* NULL: none */
@@ -98,6 +104,12 @@ void reserve_look(Session *session);
 char *reserve_resolve(const char *said, GError **error);
 /* Writes down what COMMAND, which was just folded, reserved or released. */
 void reserve_keep(Session *session, const Command *command);
+
+/* session_stages.c */
+void stages_init(Session *session, const SessionOptions *options);
+void stages_clear(Session *session);
+/* Folds a line that a backend posted, and what it tells of a boot. */
+void stages_fold_line(Session *session, Event *line);
 
 /* session_feed.c: the prompt's and the script's commands, one outstanding each. */
 /* Feeds the next command whose turn it is at session->now; FALSE when there is none. */

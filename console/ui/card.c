@@ -69,7 +69,7 @@ put_backends(Card *card, const LayoutNode *node)
   gboolean down = FALSE;
   for (int role = 0; role < ROLE_N; role++) {
     const char *backend = node->backend[role];
-    if (role == ROLE_WAKE && backend == NULL)
+    if ((role == ROLE_WAKE || role == ROLE_LOG) && backend == NULL)
       continue;
     if (role == ROLE_METER && g_strcmp0(backend, node->backend[ROLE_EXEC]) == 0)
       continue;

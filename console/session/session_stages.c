@@ -1,0 +1,80 @@
+/* Lines of logs and consoles, held against the patterns of stages as they come: what one tells is
+ * an observation behind it, so that a replay needs neither patterns nor lines. */
+#include <string.h>
+
+#include "session/session_private.h"
+
+void
+stages_init(Session *session, const SessionOptions *options)
+{
+  Stages *stages = &session->stages;
+  if (options->stages == NULL)
+    return;
+  stages->finder = seat_finder_new(session->layout);
+  stages->matcher = stage_matcher_new((const StageSource *const *)options->stages->pdata,
+                                      options->stages->len, stages->finder);
+}
+
+void
+stages_clear(Session *session)
+{
+  stage_matcher_free(session->stages.matcher);
+  seat_finder_free(session->stages.finder);
+}
+
+static gboolean
+take(Stages *stages, const LineEvent *line, gboolean is_log, StageSighting *sighting)
+{
+  gsize length = strlen(line->text);
+  gboolean taken = is_log ? stage_matcher_take(stages->matcher, line->text, length, sighting)
+                          : stage_matcher_take_console(stages->matcher, line->node, line->text,
+                                                       length, sighting);
+  return taken && sighting->stage != NULL && sighting->node != NODE_NONE;
+}
+
+/* It outlives LINE, which is its backend's: core may have that let go of it. */
+static void
+observe(Session *session, const Event *line, const StageSighting *sighting)
+{
+  g_autofree char *unsure = NULL;
+  if (sighting->certainty != CERTAINTY_SURE)
+    unsure = g_strdup_printf("%s %s", sighting->stage, certainty_name(sighting->certainty));
+  Event event = {.kind = EVENT_OBSERVE,
+                 .t = line->t,
+                 .observe = {sighting->node, "stage", unsure != NULL ? unsure : sighting->stage,
+                             stage_source_name(sighting->source)}};
+  session_fold(session, &event);
+}
+
+static void
+complain(Session *session)
+{
+  g_autofree char *complaint = stage_matcher_complaint(session->stages.matcher);
+  if (complaint == NULL)
+    return;
+  Event event = {.kind = EVENT_LINE,
+                 .t = session->now,
+                 .line = {.request = 0, .node = NODE_NONE, .stream = "stages", .text = complaint}};
+  session_fold(session, &event);
+}
+
+void
+stages_fold_line(Session *session, Event *line)
+{
+  Stages *stages = &session->stages;
+  gboolean is_log = strcmp(line->line.stream, "log") == 0;
+  StageSighting sighting;
+  if (stages->matcher == NULL || (!is_log && strcmp(line->line.stream, "console") != 0)) {
+    session_fold(session, line);
+    return;
+  }
+  gboolean tells = take(stages, &line->line, is_log, &sighting);
+  if (tells)
+    line->line.node = sighting.node;
+  /* A server's log is full of what is no business of ours. */
+  if (tells || !is_log)
+    session_fold(session, line);
+  if (tells)
+    observe(session, line, &sighting);
+  complain(session);
+}
