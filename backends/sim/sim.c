@@ -138,6 +138,15 @@ move_to(Sim *sim, gint64 now)
   sim->now = now;
 }
 
+/* Nothing is posted from within a call: what it said is due at once. */
+static void
+plan_after_call(Sim *sim)
+{
+  plan(sim);
+  if (sim->outbox->len > 0)
+    sim->next = sim->now;
+}
+
 static void
 sim_start(Backend *backend, gint64 now)
 {
@@ -152,8 +161,9 @@ sim_submit(Backend *backend, gint64 now, const RequestEvent *request)
 {
   Sim *sim = (Sim *)backend;
   move_to(sim, now);
+  say_link(sim); /* before what the request says */
   sim_request_submit(sim, request);
-  plan(sim);
+  plan_after_call(sim);
 }
 
 static void
@@ -162,7 +172,7 @@ sim_cancel(Backend *backend, gint64 now, guint32 request)
   Sim *sim = (Sim *)backend;
   move_to(sim, now);
   sim_request_cancel(sim, request);
-  plan(sim);
+  plan_after_call(sim);
 }
 
 static gint64

@@ -219,6 +219,8 @@ start_run(Sim *sim, Request *request, guint target, const Wanted *wanted)
   else if (wanted->cold)
     run->transfer.disk = 1.0 / count_readers(sim, request, &wanted->job, server);
   request->targets[target].run = run;
+  g_autofree char *begun = g_strdup_printf("start_ns=%" G_GINT64_FORMAT, run->start);
+  sim_line(sim, request, id, "figures", begun);
   sim_world_start(sim, &run->transfer, &run->job, run->job.bytes);
   return NULL;
 }

@@ -282,8 +282,11 @@ line_step(CoreState *state, const LineEvent *line)
 {
   NodeId node = line->node < state->layout->n_nodes ? line->node : NODE_NONE;
   const Request *request = request_find(state, line->request);
-  log_add(state, SEVERITY_INFO, node, line->stream, line->text);
-  if (request && request->owner == OWNER_LOAD && g_str_equal(line->stream, "figures"))
+  gboolean figures =
+      request && request->owner == OWNER_LOAD && g_str_equal(line->stream, "figures");
+  if (!figures || !load_is_start(line->text)) /* the load's skew tells a person of all starts */
+    log_add(state, SEVERITY_INFO, node, line->stream, line->text);
+  if (figures)
     load_line(state, request, node, line->text);
 }
 

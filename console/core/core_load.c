@@ -164,6 +164,21 @@ note_by_wire(CoreState *state, const LoadRun *run)
             "%s: bytes of %s are what the interface saw, headers included", run->label, names);
 }
 
+/* Clients that failed without ever having begun. */
+static void
+note_unbegun(CoreState *state, const LoadRun *run)
+{
+  g_autoptr(GArray) nodes = g_array_new(FALSE, FALSE, sizeof(NodeId));
+  for (guint i = 0; i < run->n; i++)
+    if (run->seats[i].outcome == SEAT_FAILED && !run->seats[i].begun)
+      g_array_append_val(nodes, run->seats[i].node);
+  if (nodes->len == 0)
+    return;
+  g_autofree char *names = core_fold(state, (const NodeId *)(gpointer)nodes->data, nodes->len);
+  core_note(state, SEVERITY_WARNING, NODE_NONE, "%s: %s never began%s", run->label, names,
+            nodes->len == run->n ? ": there was no load" : "");
+}
+
 static void
 say_figures(CoreState *state, LoadRun *run)
 {
@@ -192,6 +207,7 @@ say_figures(CoreState *state, LoadRun *run)
   figure_one(state, run->label, "failed", "", run->n_failed, run->n);
   if (n_timed > 1)
     flag_skew(state, run, skew, median);
+  note_unbegun(state, run);
   note_by_wire(state, run);
 }
 
@@ -231,8 +247,7 @@ add_load(CoreState *state, const Command *command, const Plan *plan)
   LoadRun *run = &load->seen;
   load->serial = ++state->last_serial;
   load->duration = command->duration;
-  load->stop_t = command->duration < 0 ? TIME_NEVER : state->now + command->duration;
-  load->settle_t = TIME_NEVER;
+  load->stop_t = load->settle_t = TIME_NEVER;
   run->label = load_label(command);
   const LoadRun *before = load_find(state, run->label, 0);
   run->job = g_strdup(command->job);
@@ -298,7 +313,6 @@ load_start(CoreState *state, const CommandEvent *event, const Command *command, 
                       .arguments = (const Argument *)(gpointer)arguments->data,
                       .n_arguments = arguments->len,
                       .deadline = TIME_NEVER};
-  core_due(state, DUE_LOADS, load->stop_t);
   requests_send(state, &spec, (const NodeId *)(gpointer)plan->nodes->data, plan->nodes->len);
   note_requests(state, load);
   core_done(state, event->cmd, event->text, VERDICT_OK);
@@ -306,20 +320,27 @@ load_start(CoreState *state, const CommandEvent *event, const Command *command, 
 
 /* ---- What jobs say, and how they end ------------------------------------------------------- */
 
-/* A client makes ready before it begins: the duration is that of the load itself. */
+/* A client makes ready before it begins, however long that takes: the duration is that of the load
+ * itself. No clock that is wrong makes it begin before the command, or later than now. */
 static void
 take_start(CoreState *state, Load *load, LoadSeat *seat, gint64 start)
 {
   seat->start_t = start;
+  seat->begun = TRUE;
   if (load->begun)
     return;
   load->begun = TRUE;
   cache_started(state, load);
-  if (load->duration < 0 || load->stop_t == TIME_NEVER)
+  if (load->duration < 0 || load->stopping)
     return;
-  core_undue(state, DUE_LOADS, load->stop_t);
-  load->stop_t = MAX(load->stop_t, MIN(start, state->now) + load->duration);
+  load->stop_t = CLAMP(start, load->seen.start_t, state->now) + load->duration;
   core_due(state, DUE_LOADS, load->stop_t);
+}
+
+gboolean
+load_is_start(const char *text)
+{
+  return g_str_has_prefix(text, "start_ns=") && !strchr(text, ' ');
 }
 
 void
@@ -393,8 +414,9 @@ load_result(CoreState *state, const Request *request, NodeId node, Verdict verdi
   if (!seat || seat->outcome != SEAT_RUNNING)
     return;
   LoadRun *run = &load->seen;
-  /* A job that was told to stop ends with its signal: that is how it should. */
-  gboolean as_told = load->stopping && (verdict == VERDICT_FAILED || verdict == VERDICT_CANCELLED);
+  /* A job that was told to stop ends with its signal: that is how it should, once it ran. */
+  gboolean as_told =
+      load->stopping && seat->begun && (verdict == VERDICT_FAILED || verdict == VERDICT_CANCELLED);
   seat->outcome = verdict == VERDICT_OK || as_told ? SEAT_OK : SEAT_FAILED;
   if (seat->outcome == SEAT_OK)
     run->n_ok++;

@@ -445,6 +445,8 @@ char *load_label(const Command *command);
 void load_start(CoreState *state, const CommandEvent *event, const Command *command,
                 const Plan *plan);
 void load_stop(CoreState *state, const CommandEvent *event, const Command *command);
+/* Whether a line of figures says that a job has begun, and no more. */
+gboolean load_is_start(const char *text);
 void load_line(CoreState *state, const Request *request, NodeId node, const char *text);
 void load_result(CoreState *state, const Request *request, NodeId node, Verdict verdict,
                  const char *text);

@@ -77,10 +77,11 @@ typedef struct {
   double disk_bytes;
   double readers;   /* seats that read the same; 1 when it did not say */
   gboolean by_wire; /* bytes are its interface's, headers included */
+  gboolean begun;   /* it said so: start_t is its own, else the command's */
   gint64 start_t;
 } LoadSeat;
 
-/* A load. A job that ends because it was told to stop is ok. */
+/* A load. A job that ends because it was told to stop is ok, if it had begun. */
 typedef struct {
   char *label, *job; /* without `as`, the label is the job's name with _ for what no label has */
   guint run;

@@ -105,16 +105,57 @@ test_what_the_wire_saw(void **state)
   assert_true(fabs(state_load(lab->state, 0)->seats[1].bytes - 1000) < 0.5);
 }
 
-/* What a client takes to get ready is not part of the duration. */
+/* What clients take to get ready is not part of the duration, be it longer than that. */
 static void
 test_for_a_time_from_the_start(void **state)
 {
   (void)state;
   g_autoptr(Lab) lab = lab_two_seats(&yes);
-  lab_say(lab, "load start dd on a[01-02] for 10s as d");
+  lab_say(lab, "load start dd on a[01-02] for 3s as d");
   lab_at(lab, 4);
-  lab_line(lab, 3, "a01", "figures", "start_ns=4000000000");
-  assert_int_equal(core_deadline(lab->state), 14 * TIME_SECOND);
+  lab_expect_only(lab, "signal", "");
+  lab_line(lab, 3, "a01", "figures", "start_ns=3900000000");
+  lab_line(lab, 3, "a02", "figures", "start_ns=4000000000");
+  assert_int_equal(core_deadline(lab->state), 6900 * TIME_MS);
+}
+
+/* Clocks of clients may say that they began before they were told to, or will yet. */
+static void
+test_for_a_time_by_a_wrong_clock(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *start;
+    gint64 end;
+  } cases[] = {{"start_ns=1", 13 * TIME_SECOND}, {"start_ns=900000000000", 15 * TIME_SECOND}};
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autoptr(Lab) lab = lab_two_seats(&yes);
+    lab_at(lab, 3);
+    lab_say(lab, "load start dd on a[01-02] for 10s as d");
+    lab_at(lab, 5);
+    lab_line(lab, 3, "a01", "figures", cases[i].start);
+    assert_int_equal(core_deadline(lab->state), cases[i].end);
+  }
+}
+
+static void
+test_never_begun(void **state)
+{
+  (void)state;
+  g_autoptr(Lab) lab = lab_two_seats(&yes);
+  lab_say(lab, "load start dd on a[01-02] for 3s as d");
+  lab_say(lab, "load stop d");
+  g_string_truncate(lab->out, 0);
+  lab_answer(lab, 4, "a01", VERDICT_OK, "");
+  lab_answer(lab, 4, "a02", VERDICT_OK, "");
+  lab_answer(lab, 3, "a01", VERDICT_CANCELLED, "a01: stopped before it had begun");
+  lab_answer(lab, 3, "a02", VERDICT_CANCELLED, "a02: stopped before it had begun");
+  lab_expect(lab, "figure d.ok 0.000 n=2 runs=1\n"
+                  "figure d.failed 2.000 n=2 runs=1\n"
+                  "note warning: d: a[01-02] never began: there was no load\n"
+                  "done 2 ok\n");
+  assert_string_equal(state_node(lab->state, lab_node(lab, "a01"))->fault,
+                      "a01: stopped before it had begun");
 }
 
 static void
@@ -132,6 +173,7 @@ test_failures_are_counted(void **state)
   lab_answer(lab, 3, "a02", VERDICT_OK, "");
   lab_expect(lab, "figure find_cat.ok 1.000 n=2 runs=1\n"
                   "figure find_cat.failed 1.000 n=2 runs=1\n"
+                  "note warning: find_cat: a01 never began\n"
                   "note warning: wait load find_cat: 1 of 2, without a01\n"
                   "done 2 partial\n");
   lab_say(lab, "load start find-cat on a01");
@@ -164,6 +206,8 @@ test_for_a_time(void **state)
   lab_at(lab, 1);
   lab_say(lab, "load start dd on a[01-02] for 30s as d");
   lab_expect_only(lab, "request", "request 3 exec sim a[01-02] cmd=1 job=dd label=d\n");
+  lab_line(lab, 3, "a01", "figures", "start_ns=1000000000");
+  lab_line(lab, 3, "a02", "figures", "start_ns=1000000000");
   assert_int_equal(core_deadline(lab->state), 31 * TIME_SECOND);
   lab_at(lab, 12);
   lab_answer(lab, 3, "a01", VERDICT_FAILED, "a01: broken pipe");
@@ -182,6 +226,8 @@ test_stop(void **state)
   (void)state;
   g_autoptr(Lab) lab = lab_two_seats(&yes);
   lab_say(lab, "load start dd on a[01-02] for 30s as d");
+  lab_line(lab, 3, "a01", "figures", "start_ns=0");
+  lab_line(lab, 3, "a02", "figures", "start_ns=0");
   lab_at(lab, 5);
   lab_say(lab, "load stop d");
   lab_expect_only(lab, "request 4",
@@ -385,6 +431,8 @@ main(void)
       cmocka_unit_test(test_cold_is_proved),
       cmocka_unit_test(test_what_the_wire_saw),
       cmocka_unit_test(test_for_a_time_from_the_start),
+      cmocka_unit_test(test_for_a_time_by_a_wrong_clock),
+      cmocka_unit_test(test_never_begun),
       cmocka_unit_test(test_failures_are_counted),
       cmocka_unit_test(test_labels_are_not_shared),
       cmocka_unit_test(test_for_a_time),
