@@ -25,7 +25,8 @@ typedef struct {
   gint64 gap;    /* of the time between the ticks, when there was no such source */
   GArray *times, *sums;
   guint base;
-  double rate; /* over the window, bit/s; NAN until one has passed */
+  double limit; /* bit/s that its members' lines carry */
+  double rate;  /* over the window, bit/s; NAN until one has passed */
 } Part;
 
 typedef struct {
@@ -365,18 +366,29 @@ forget_ticks(const Measurement *measurement, Part *part)
   part->base -= drop;
 }
 
+static double
+rate_since(const Part *part, guint base)
+{
+  guint last = part->times->len - 1;
+  const gint64 *times = (const gint64 *)(gpointer)part->times->data;
+  const gint64 *sums = (const gint64 *)(gpointer)part->sums->data;
+  double span = (double)(times[last] - times[base]) / (double)TIME_SECOND;
+  return (double)(sums[last] - sums[base]) * 8 / span;
+}
+
 static void
 fold_rate(const Measurement *measurement, Part *part)
 {
   guint last = part->times->len - 1;
   const gint64 *times = (const gint64 *)(gpointer)part->times->data;
-  const gint64 *sums = (const gint64 *)(gpointer)part->sums->data;
   if (last == 0 || times[0] > times[last] - measurement->window)
     return;
   while (times[part->base + 1] <= times[last] - measurement->window)
     part->base++;
-  double span = (double)(times[last] - times[part->base]) / (double)TIME_SECOND;
-  part->rate = (double)(sums[last] - sums[part->base]) * 8 / span;
+  part->rate = rate_since(part, part->base);
+  /* Of samples that came late; each was possible over a longer time, else it were not here. */
+  for (guint base = part->base; base > 0 && part->limit > 0 && part->rate > part->limit; base--)
+    part->rate = rate_since(part, base - 1);
 }
 
 /* The rates of all parts over their windows, added; nothing while one has none. A part that has
@@ -410,6 +422,8 @@ fold_server(Measurement *measurement, const Meters *meters)
 static void
 fold_group(const Measurement *measurement, Group *group, const Meters *meters, gint64 t)
 {
+  for (guint i = 0; i < group->parts->len; i++)
+    part_at(group, i)->limit = 0;
   for (guint i = group->first; i < group->first + group->n; i++) {
     Member *member = member_at(measurement, i);
     const Meter *meter = follow(group, member, meters);
@@ -418,6 +432,7 @@ fold_group(const Measurement *measurement, Group *group, const Meters *meters, g
     Part *part = part_at(group, member->part);
     part->sum = MIN(part->sum + MAX(meter->total - member->last, 0), SUM_MAX);
     part->t = MAX(part->t, meter->t);
+    part->limit += meter->limit;
     member->last = meter->total;
   }
   for (guint i = 0; i < group->parts->len; i++) {

@@ -1,15 +1,19 @@
 /* Rates from cumulative counters, and measurements over windows.
  *
  * A meter is one column of one source. Its rate is the difference over the last second of samples
- * (at most 16 of them); a peak is the largest difference over a stated window at sample ticks.
- * Between samples a counter stands still (a source that has nothing new may be silent for a
- * second). A counter that goes backwards has wrapped at 2^32 where its line can carry that much,
- * else it was reset: that interval has no rate.
+ * (at most 23 of them), or over the second before it too where a sample has come late; a peak is
+ * the largest difference over a stated window at sample ticks. Between samples a counter stands
+ * still (a source that has nothing new may be silent for a second). A counter that goes backwards
+ * has wrapped at 2^32 where its line can carry that much, else it was reset: that interval has no
+ * rate.
  *
  * What is above the wire speed of a seat's, a port's or a link's line is refused: payload stays 6 %
- * below it, which is room for samples that come some ms late. The whole sample of the source is
- * then not there, and the next one counts for both; after a counter that jumped once it goes on
- * from there, while a line that is faster than its layout says goes stale.
+ * below it, which is room for samples that come some ms late. One that comes later, or whose agent
+ * counted at an unknown time since it was last asked, makes its source's rates too high over the
+ * last second (or gap) and too low over the one before: what both together can be is taken, over
+ * both. More than that the line never carried: the whole sample of the source is then not there,
+ * and the next one counts for both; after a counter that jumped once it goes on from there, while a
+ * line that is faster than its layout says goes stale.
  *
  * Sources tick on their own. A sum over one source's meters is of one instant; a sum over several
  * adds up rates, each over a second (or window) that ends with its source's own last sample.

@@ -12,17 +12,25 @@ meter_of(const Meters *meters, const MeterSource *source, guint i)
   return meters->meters->pdata[source->first + i];
 }
 
-/* The row to take a rate against at T: the latest that is a second old, else the oldest there is;
- * END is where the next one goes. */
+/* Of the rows in use, those that are still there when the next one has come. */
 static guint
-base_row(const MeterSource *source, guint end, guint filled, gint64 t)
+rows_kept(const MeterSource *source)
 {
-  for (guint age = 1; age <= filled; age++) {
-    guint candidate = (end + METER_RING - age) % METER_RING;
+  return MIN(source->filled, METER_RING - 1);
+}
+
+/* The row to take a rate against at T: the latest that is a second old, else the oldest there is.
+ */
+static guint
+base_row(const MeterSource *source, gint64 t)
+{
+  guint kept = rows_kept(source);
+  for (guint age = 1; age <= kept; age++) {
+    guint candidate = (source->end + METER_RING - age) % METER_RING;
     if (source->t[candidate] <= t - SECOND_AT_LEAST)
       return candidate;
   }
-  return (end + METER_RING - filled) % METER_RING;
+  return (source->end + METER_RING - kept) % METER_RING;
 }
 
 /* What METER counted since its last sample. A counter that went back has wrapped if it had 32 bits
@@ -43,7 +51,7 @@ step_of(const Meter *meter, gint64 value, gint64 t)
 
 /* ---- What no line can carry ---------------------------------------------------------------- */
 
-/* Whether STEP more makes the I-th meter faster than its line over the last second. */
+/* Whether STEP more makes the I-th meter faster than its line since the row BASE. */
 static gboolean
 is_too_fast(const Meters *meters, const MeterSource *source, guint i, gint64 step, guint base,
             gint64 t)
@@ -97,22 +105,34 @@ refuse_rate(const Meters *meters, MeterSource *source, guint i, const gint64 *va
   return FALSE;
 }
 
-/* Leaves out of STEPS what a counter jumped by. FALSE: the sample is refused. */
+/* The first meter that is faster than its line since BASE; the number of meters when none is. */
+static guint
+first_too_fast(const Meters *meters, const MeterSource *source, const gint64 *steps, guint base,
+               gint64 t)
+{
+  guint i = 0;
+  while (i < source->n && !is_too_fast(meters, source, i, steps[i], base, t))
+    i++;
+  return i;
+}
+
+/* Chooses the row BASE to take rates against, and leaves out of STEPS what a counter jumped by.
+ * FALSE: the sample is refused. */
 static gboolean
 check_rates(const Meters *meters, MeterSource *source, gint64 t, const gint64 *values,
-            gint64 *steps, GError **error)
+            gint64 *steps, guint *base, GError **error)
 {
-  guint base = base_row(source, source->end, source->filled, t);
+  *base = base_row(source, t);
+  if (first_too_fast(meters, source, steps, *base, t) < source->n)
+    *base = base_row(source, source->t[*base]);
+  guint fast = first_too_fast(meters, source, steps, *base, t);
   gboolean calm = source->refused && t - source->refused_t >= SECOND_AT_LEAST &&
                   has_calmed(meters, source, values, t);
-
-  for (guint i = 0; i < source->n; i++) {
-    if (!is_too_fast(meters, source, i, steps[i], base, t))
-      continue;
-    if (!calm)
-      return refuse_rate(meters, source, i, values, t, error);
-    steps[i] = values[i] - source->refused[i];
-  }
+  if (fast < source->n && !calm)
+    return refuse_rate(meters, source, fast, values, t, error);
+  for (guint i = fast; i < source->n; i++)
+    if (is_too_fast(meters, source, i, steps[i], *base, t))
+      steps[i] = values[i] - source->refused[i];
   g_clear_pointer(&source->refused, g_free);
   return TRUE;
 }
@@ -150,16 +170,16 @@ rate_of(const Meter *meter, gint64 change, double per_second, gint64 value)
   g_assert_not_reached();
 }
 
+/* Rates are against the row BASE. */
 static void
-fold_row(Meters *meters, MeterSource *source, gint64 t, const gint64 *values, const gint64 *steps)
+fold_row(Meters *meters, MeterSource *source, gint64 t, const gint64 *values, const gint64 *steps,
+         guint base)
 {
   guint n = source->n, end = source->end;
   gint64 *row = source->totals + (gsize)end * n;
   source->t[end] = t;
   source->end = (end + 1) % METER_RING;
   source->filled = MIN(source->filled + 1, METER_RING);
-  guint base =
-      source->filled == 1 ? end : base_row(source, end, MIN(source->filled - 1, METER_RING - 1), t);
   const gint64 *from = source->totals + (gsize)base * n;
   gint64 span = t - source->t[base];
   double per_second = span > 0 ? (double)TIME_SECOND / (double)span : 0;
@@ -209,9 +229,10 @@ meters_fold(Meters *meters, gint64 t, const SamplesEvent *samples, GError **erro
   g_autofree gint64 *steps = g_new(gint64, source->n + 1);
   for (guint i = 0; i < source->n; i++)
     steps[i] = step_of(meter_of(meters, source, i), samples->values[i], t);
-  if (!check_rates(meters, source, t, samples->values, steps, error))
+  guint base;
+  if (!check_rates(meters, source, t, samples->values, steps, &base, error))
     return FALSE;
-  fold_row(meters, source, t, samples->values, steps);
+  fold_row(meters, source, t, samples->values, steps, base);
   fold_history(meters, source, t);
   return TRUE;
 }

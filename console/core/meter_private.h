@@ -4,9 +4,10 @@
 
 #include "core/meter.h"
 
-/* A second of samples at 10 Hz, and some. A faster source's rates are over its last RING samples.
+/* Two seconds of samples at 10 Hz, and some. A faster source's rates are over its last RING
+ * samples.
  */
-#define METER_RING 16
+#define METER_RING 24
 /* No counter of anything comes that far, and differences of two and their sums stay whole numbers.
  */
 #define METER_VALUE_MAX (G_GINT64_CONSTANT(1) << 60)
