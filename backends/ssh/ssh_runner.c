@@ -6,6 +6,9 @@
  * end_all SIGNAL: the same, and KILL to what is left after 3 s. Of nothing it looks a second time:
  * it may just have been about to begin.
  *
+ * pause SECONDS: not in the session, where one of its shells would take the other's for what the
+ * job has left behind, and wait until that is gone.
+ *
  * tick: the clock into $t. date is asked for nothing it cannot tell: busybox may have been built
  * without %N. It is a child like any other, and asked again when a signal met it.
  *
@@ -26,9 +29,11 @@ static const char common[] =
     " done;"
     " return $found;"
     "}; "
+    "own=; command -v setsid >/dev/null && own=setsid; "
+    "pause() { $own sleep $1 || $own sleep 1; }; "
     "end_all() {"
-    " all $1 || { sleep .3 || sleep 1; all $1 || return; };"
-    " for pause in .1 .3 .6 1 1; do all 0 || return; sleep $pause || sleep 1; done;"
+    " all $1 || { pause .3; all $1 || return; };"
+    " for s in .1 .3 .6 1 1; do all 0 || return; pause $s; done;"
     " for try in 1 2 3 4 5 6 7 8 9; do all KILL || return; done;"
     "}; "
     "up() { read -r u rest </proc/uptime; u=${u%.*}${u#*.}; }; "
@@ -41,7 +46,6 @@ static const char common[] =
     " esac;"
     "}; "
     "quiet() {"
-    " if command -v setsid >/dev/null; then own=setsid; else own=; fi;"
     " for try in 1 2 3 4 5; do"
     "  $own $shell -c \"$1\";"
     "  case $? in 129|130|137|143) ;; *) return ;; esac;"
@@ -64,7 +68,7 @@ static const char reader[] =
     " give_up TERM;"
     " exec >/dev/null;"
     " while kill -0 $worker; do"
-    "  end_all TERM 2>/dev/null; sleep .1 || sleep 1;"
+    "  end_all TERM 2>/dev/null; pause .1;"
     " done;"
     "}; "
     /* The worker is told first: what it waits for may be what is ended. It may be about to begin
@@ -117,7 +121,7 @@ static const char worker[] =
     "drain() {"
     " all 0 || return;"
     " [ -n \"$stopped\" ] || all TERM;"
-    " for pause in .05 .1 .3 .6 1 1; do sleep $pause || sleep 1; all 0 || return; done;"
+    " for s in .05 .1 .3 .6 1 1; do pause $s; all 0 || return; done;"
     " for try in 1 2 3 4 5 6 7 8 9; do all KILL || return; done;"
     "}; "
     "run() {"

@@ -315,6 +315,28 @@ stops(void)
   assert_gone(pid);
 }
 
+/* A job that heeds the signal, but not at once: it is waited for, and nothing else is. Of three,
+ * for other things run here too. */
+static void
+stops_soon(void)
+{
+  gint64 n[7], best = G_MAXINT64;
+  for (guint i = 0; i < 3 && best > 2 * G_USEC_PER_SEC; i++) {
+    Host *host = host_new((SshRunner){
+        .command = "trap 'sleep .2; exit 0' TERM; echo ready; while :; do sleep .1; done"});
+    fire(host, 0);
+    g_free(hear(host, "start"));
+    hear_output(host, "ready");
+    gint64 told = g_get_monotonic_time();
+    say(host, "stop TERM\n", 0);
+    read_end(host, n);
+    best = MIN(best, g_get_monotonic_time() - told);
+    say(host, "bye\n", 0);
+    host_free(host);
+  }
+  assert_true(best <= 2 * G_USEC_PER_SEC);
+}
+
 /* dd tells its figures on INT; what is begun in the background of a shell would never get it. */
 static void
 stops_by_another_signal(void)
@@ -439,6 +461,7 @@ UNDER_EACH(tells_what_is_missing)
 UNDER_EACH(cleans_up_what_it_prepared_only)
 UNDER_EACH(makes_caches_cold_and_warm)
 UNDER_EACH(stops)
+UNDER_EACH(stops_soon)
 UNDER_EACH(stops_by_another_signal)
 UNDER_EACH(kills_what_does_not_heed)
 UNDER_EACH(leaves_nothing_behind)
@@ -456,6 +479,7 @@ main(void)
       cmocka_unit_test(test_cleans_up_what_it_prepared_only),
       cmocka_unit_test(test_makes_caches_cold_and_warm),
       cmocka_unit_test(test_stops),
+      cmocka_unit_test(test_stops_soon),
       cmocka_unit_test(test_stops_by_another_signal),
       cmocka_unit_test(test_kills_what_does_not_heed),
       cmocka_unit_test(test_leaves_nothing_behind),
