@@ -72,9 +72,25 @@ version(void)
   return main_finish_output(0);
 }
 
+static gboolean
+is_subcommand(const char *word)
+{
+  for (const Subcommand *sub = main_subcommands; sub->name != NULL; sub++)
+    if (strcmp(word, sub->name) == 0)
+      return TRUE;
+  return FALSE;
+}
+
 static int
 fail_unknown(const char *word)
 {
+  if (is_subcommand(word)) {
+    g_autofree char *late = g_strdup_printf("a subcommand comes first, its options behind it: "
+                                            "`pult %s …`",
+                                            word);
+    main_complain(late);
+    return EXIT_USAGE;
+  }
   const char *words[G_N_ELEMENTS(main_subcommands)];
   for (gsize i = 0; i < G_N_ELEMENTS(main_subcommands); i++)
     words[i] = main_subcommands[i].name;
