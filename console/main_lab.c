@@ -9,6 +9,7 @@
 #ifdef HAVE_LIBVIRT
 #include "backends/libvirt/libvirt.h"
 #endif
+#include "backends/log/log.h"
 #include "backends/powerman/powerman.h"
 #include "backends/setup.h"
 #include "backends/sim/sim.h"
@@ -57,6 +58,7 @@ static const BackendKind kinds[] = {
 #endif
     {"powerman", NULL, powerman_new},
     {"wol", NULL, wol_new},
+    {"log", NULL, log_backend_new},
 #ifdef HAVE_SNMP
     {"snmp", NULL, snmp_backend_new},
 #endif

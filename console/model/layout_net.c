@@ -73,8 +73,8 @@ read_common(LayoutParser *parser, const YamlNode *map, LayoutNode *node)
 void
 layout_read_switches(LayoutParser *parser)
 {
-  static const char *const known[] = {"protected", "power", "keys",  "exec",
-                                      "console",   "wake",  "meter", NULL};
+  static const char *const known[] = {"protected", "power", "keys", "exec", "console",
+                                      "wake",      "meter", "log",  NULL};
   const YamlNode *map = yaml_get_map(parser->root, "switches", parser->errors);
 
   for (guint i = 0; map != NULL && i < map->n; i++) {

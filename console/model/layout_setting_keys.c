@@ -125,6 +125,8 @@ static const SettingKey keys[] = {
     {"libvirt", "console", TEXT, "alias of the serial device, such as serial1; the first when not given"},
     {"libvirt", "interface", TEXT, "its network device at the host, whose counters are read; all when not given"},
 
+    {"log", "files", WORDS, "that the machine's programs write and this machine can read"},
+
     {"*", "keyboard", CHOICE(keyboards, "us"), "of the running system, for keys; firmware has us"},
     {"*", "interval", TIME("1 s"), "between samples, where it meters"},
     {"*", "deadline.status", TIME(NULL), "instead of the lab's"},
@@ -145,8 +147,8 @@ layout_setting_keys(guint *n)
 const char *const *
 layout_backend_types(void)
 {
-  static const char *const types[] = {"sim", "ssh",  "ipmi",    "command", "powerman",
-                                      "wol", "snmp", "vswitch", "libvirt", NULL};
+  static const char *const types[] = {"sim",  "ssh",     "ipmi",    "command", "powerman", "wol",
+                                      "snmp", "vswitch", "libvirt", "log",     NULL};
 
   return types;
 }
