@@ -24,7 +24,7 @@ def wait_until(predicate, seconds=60):
 class Session:
     """A run of pult, and its transcript as it grows."""
 
-    def __init__(self, layout, script="sleep 10min\n"):
+    def __init__(self, layout, script="sleep 10min\n", *options):
         self.path = os.path.join(TMPDIR, "session.jsonl")
         self.out = os.path.join(TMPDIR, "session.out")
         name = os.path.join(TMPDIR, "session.pult")
@@ -32,7 +32,7 @@ class Session:
             file.write(script)
         with open(self.out, "wb") as out:
             self.process = subprocess.Popen(
-                [PULT, "run", name, "--layout", layout, "--record", self.path],
+                [PULT, "run", name, "--layout", layout, "--record", self.path, *options],
                 stdin=subprocess.DEVNULL, stdout=out, stderr=out)
 
     def events(self):

@@ -82,7 +82,8 @@ server.bind = "{net}.{host}"
 server.port = 80
 server.pid-file = "/run/lighttpd.pid"
 server.errorlog = "{folder}/lighttpd-error.log"
-accesslog.filename = "{folder}/access.log"
+# Each line at once: of a file it writes every four seconds.
+accesslog.filename = "|exec cat >>{folder}/access.log"
 mimetype.assign = ( "" => "application/octet-stream" )
 """
 
@@ -155,7 +156,7 @@ def commands(lab):
         ["/usr/sbin/rpcbind", "-f", "-w"],
         ["/usr/bin/ganesha.nfsd", "-F", "-L", f"{place}/ganesha.log", "-f",
          f"{place}/ganesha.conf", "-p", "/run/ganesha/pid"],
-        ["/usr/bin/nbd-server", "-d", "-C", f"{place}/nbd.conf"],
+        ["/usr/bin/nbd-server", "-C", f"{place}/nbd.conf"],
         dnsmasq(lab),
         [f"{lab}/lighttpd/lighttpd", "-D", "-m", f"{lab}/lighttpd", "-f", f"{place}/lighttpd.conf"],
         libvirtd(lab),

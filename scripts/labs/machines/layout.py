@@ -2,9 +2,20 @@
 
 import os
 
-from namespaces import layout as links_layout, state
+from namespaces import layout as links_layout, seat, state
 
-from . import domains, plan
+from . import daemons, domains, plan
+
+# What tells the stages of boots: the programs beside the guests, and what a guest's console shows.
+SOURCES = "dnsmasq, lighttpd, ganesha, ipxe, pxelinux, linux, getty, ./guest.yaml"
+LOGS = ("dnsmasq.log", "access.log", "ganesha.log")
+GUEST = """\
+stages: vmlab
+about: the initramfs of vmlab's guests
+reads: console
+patterns:
+  - {stage: root, match: '(?<name>(?&NAME)): root file system .*'}
+"""
 
 
 def _server(options, net):
@@ -31,6 +42,7 @@ def _control():
 def text(options, lab, net):
     guests = [guest for guest in plan.guests(options) if guest.number]
     unit = links_layout.speed(options.unit)
+    house = seat.folder(lab, daemons.HOUSE)
     names = links_layout.folded([guest.name for guest in guests])
     nodes = [f"      {guest.name}: {{address: {net}.{guest.host}}}"
              for guest in plan.guests(options)]
@@ -43,14 +55,20 @@ def text(options, lab, net):
         "defaults: {power: vm, console: vm, meter: vm, exec: ssh"
         + (f", server: {plan.SERVER}" if options.server else "") + "}",
         f"subnets: {{pool: {{net: {net}.0.0/16}}}}",
-        "switches: {lan: {}}",
+        "switches: {lan: {log: house}}",
         *(_server(options, net) if options.server else []),
         "clients:",
         *(f"  {guest.name}: {{switch: lan, subnet: pool, speed: {unit}, mac: {guest.macs[0]}, "
           f"ip: {net}.{guest.host}}}" for guest in guests),
         "rooms:",
         f"  room: {{title: Room, seats: \"{names}\", columns: 6}}",
+        "boot:",
+        "  consoles: true",
+        f"  sources: [{SOURCES}]",
+        # A processor that is emulated, and shared.
+        "deadlines: {dhcp: 120 s, tftp: 120 s, kernel: 120 s, initramfs: 120 s}",
         "backends:",
+        f"  house: {{type: log, files: [{', '.join(os.path.join(house, log) for log in LOGS)}]}}",
         f"  vm: {{type: libvirt, uri: \"{domains.uri(lab)}\", domain: \"{{node}}\"}}",
         "  ssh:",
         "    user: root",
@@ -65,6 +83,7 @@ def text(options, lab, net):
 
 def write(options, lab, net):
     state.write(os.path.join(lab, "layout.yaml"), text(options, lab, net))
+    state.write(os.path.join(lab, "guest.yaml"), GUEST)
     key = state.read(os.path.join(lab, "host_key.pub")).split()
     state.write(os.path.join(lab, "known_hosts"), "".join(
         f"{net}.{guest.host} {key[0]} {key[1]}\n" for guest in plan.guests(options)))
