@@ -157,8 +157,12 @@ take_answer(DeviceTalk *talk, const Pattern *pattern, const char *text, gsize n,
   }
   if (step->echo && talk->n_echoed < device_talk_echo_due(talk)) {
     g_autofree char *shown = device_talk_shown(talk, text, n);
-    device_talk_end(talk, device_talk_no_answer(talk),
-                    "it answered \"%s\" without the echo: is its echo off?", shown);
+    if (talk->other != NULL)
+      device_talk_end(talk, device_talk_no_answer(talk),
+                      "it answered \"%s\" to \"%s\", which was not sent", shown, talk->other);
+    else
+      device_talk_end(talk, device_talk_no_answer(talk),
+                      "it answered \"%s\" without the echo: is its echo off?", shown);
     return;
   }
   keep_captures(talk, pattern);
