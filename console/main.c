@@ -33,6 +33,15 @@ const Subcommand main_subcommands[] = {
     {NULL, NULL, NULL},
 };
 
+const Subcommand *
+main_subcommand_find(const char *name)
+{
+  for (const Subcommand *sub = main_subcommands; sub->name != NULL; sub++)
+    if (strcmp(name, sub->name) == 0)
+      return sub;
+  return NULL;
+}
+
 int
 main_subcommand_run(const Subcommand *sub, int argc, char **argv)
 {
@@ -72,32 +81,19 @@ version(void)
   return main_finish_output(0);
 }
 
-static gboolean
-is_subcommand(const char *word)
-{
-  for (const Subcommand *sub = main_subcommands; sub->name != NULL; sub++)
-    if (strcmp(word, sub->name) == 0)
-      return TRUE;
-  return FALSE;
-}
-
 static int
 fail_unknown(const char *word)
 {
-  if (is_subcommand(word)) {
-    g_autofree char *late = g_strdup_printf("a subcommand comes first, its options behind it: "
-                                            "`pult %s …`",
-                                            word);
-    main_complain(late);
-    return EXIT_USAGE;
-  }
   const char *words[G_N_ELEMENTS(main_subcommands)];
   for (gsize i = 0; i < G_N_ELEMENTS(main_subcommands); i++)
     words[i] = main_subcommands[i].name;
   const char *near = units_nearest_word(word, words);
   g_autofree char *message =
-      near != NULL ? g_strdup_printf("there is no subcommand `%s`; is `%s` meant?", word, near)
-                   : g_strdup_printf("there is no subcommand `%s`; `pult --help` lists them", word);
+      main_subcommand_find(word) != NULL
+          ? g_strdup_printf("a subcommand comes first, its options behind it: `pult %s …`", word)
+      : near != NULL
+          ? g_strdup_printf("there is no subcommand `%s`; is `%s` meant?", word, near)
+          : g_strdup_printf("there is no subcommand `%s`; `pult --help` lists them", word);
   main_complain(message);
   return EXIT_USAGE;
 }
@@ -119,9 +115,9 @@ main(int argc, char **argv)
 {
   main_begin();
   setlocale(LC_CTYPE, "");
-  for (const Subcommand *sub = main_subcommands; argc > 1 && sub->name != NULL; sub++)
-    if (strcmp(argv[1], sub->name) == 0)
-      return main_subcommand_run(sub, argc - 1, argv + 1);
+  const Subcommand *sub = argc > 1 ? main_subcommand_find(argv[1]) : NULL;
+  if (sub != NULL)
+    return main_subcommand_run(sub, argc - 1, argv + 1);
   g_autoptr(GError) error = NULL;
   g_auto(MainOptions) options = {0};
   g_autofree char *about = summary();

@@ -253,9 +253,9 @@ print_help(const char *word)
   if (find_topic(word) != NULL)
     return print_topic(find_topic(word), FALSE);
   char *arguments[] = {(char *)word, (char *)"--help", NULL};
-  for (const Subcommand *sub = main_subcommands; sub->name != NULL; sub++)
-    if (strcmp(sub->name, word) == 0 && sub->run != main_help)
-      return main_subcommand_run(sub, 2, arguments);
+  const Subcommand *sub = main_subcommand_find(word);
+  if (sub != NULL && sub->run != main_help)
+    return main_subcommand_run(sub, 2, arguments);
   return refuse(word);
 }
 

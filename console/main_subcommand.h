@@ -9,6 +9,8 @@ typedef struct {
 } Subcommand;
 
 extern const Subcommand main_subcommands[]; /* ends with a NULL name */
+/* NULL: there is none of that name. */
+const Subcommand *main_subcommand_find(const char *name);
 int main_subcommand_run(const Subcommand *sub, int argc, char **argv);
 
 #endif
