@@ -20,7 +20,7 @@ typedef struct {
 
 struct LogFile {
   char *path;
-  char *problem;
+  const char *problem;
   Stream now;
   Stream before; /* moved away */
   guint left;    /* looks at it */
@@ -36,24 +36,26 @@ stream_close(Stream *stream)
   stream->too_long = FALSE;
 }
 
-/* FALSE with errno. A pipe or a terminal by that name is not waited for. */
-static gboolean
+/* Why it cannot; NULL when it is open. A pipe or a terminal by that name is not waited for. */
+static const char *
 stream_open(Stream *stream, const char *path, gboolean at_end)
 {
   struct stat about;
   int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
   if (fd < 0)
-    return FALSE;
-  if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
+    return g_strerror(errno);
+  const char *problem = fstat(fd, &about) != 0   ? g_strerror(errno)
+                        : S_ISREG(about.st_mode) ? NULL
+                                                 : "it is no regular file";
+  if (problem != NULL) {
     close(fd);
-    errno = S_ISDIR(about.st_mode) ? EISDIR : EINVAL;
-    return FALSE;
+    return problem;
   }
   stream->fd = fd;
   stream->device = about.st_dev;
   stream->inode = about.st_ino;
   stream->at = at_end ? about.st_size : 0;
-  return TRUE;
+  return NULL;
 }
 
 static void
@@ -107,9 +109,7 @@ read_on(Stream *stream, LogFileLine line, gpointer data)
 static void
 look_for(LogFile *file, gboolean at_end)
 {
-  g_clear_pointer(&file->problem, g_free);
-  if (!stream_open(&file->now, file->path, at_end))
-    file->problem = g_strdup(errno == EINVAL ? "it is no regular file" : g_strerror(errno));
+  file->problem = stream_open(&file->now, file->path, at_end);
 }
 
 static gboolean
@@ -157,7 +157,6 @@ log_file_free(LogFile *file)
   stream_close(&file->before);
   g_string_free(file->now.part, TRUE);
   g_string_free(file->before.part, TRUE);
-  g_free(file->problem);
   g_free(file->path);
   g_free(file);
 }

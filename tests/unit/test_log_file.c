@@ -176,7 +176,7 @@ test_no_file(void **state)
 {
   (void)state;
   g_autoptr(LogFile) folder = log_file_new("/");
-  assert_string_equal(log_file_problem(folder), "Is a directory");
+  assert_string_equal(log_file_problem(folder), "it is no regular file");
   g_autoptr(LogFile) device = log_file_new("/dev/null");
   assert_string_equal(log_file_problem(device), "it is no regular file");
 }
