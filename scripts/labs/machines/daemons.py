@@ -153,7 +153,7 @@ def dnsmasq(lab):
 def commands(lab):
     place = folder(lab)
     return [
-        ["/usr/sbin/rpcbind", "-f", "-w"],
+        *services.RPCBIND,
         ["/usr/bin/ganesha.nfsd", "-F", "-L", f"{place}/ganesha.log", "-f",
          f"{place}/ganesha.conf", "-p", "/run/ganesha/pid"],
         ["/usr/bin/nbd-server", "-C", f"{place}/nbd.conf"],

@@ -101,6 +101,13 @@ def _greet(node):
             greeter.sendto(b"", (plan.SERVER_IP, 9))
 
 
+def _await(socket_name):
+    """Until it is listened on. If it never is, who wants to know finds that out by himself."""
+    deadline = time.monotonic() + 30
+    while socket_name not in listening("self") and time.monotonic() < deadline:
+        time.sleep(0.01)
+
+
 def _first_process(lab, node, services):
     """Process 1: starts the services, then only waits. Never returns."""
     os.setsid()
@@ -111,9 +118,12 @@ def _first_process(lab, node, services):
         file.write(str(100 * node.number + 1))
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(number, signal.SIG_DFL)
-    for argv in services:
-        if os.fork() == 0:
-            _become(argv, os.path.join(folder(lab, node.name), os.path.basename(argv[0]) + ".log"))
+    for service in services:
+        if isinstance(service, tuple):
+            _await(service)
+        elif os.fork() == 0:
+            _become(service,
+                    os.path.join(folder(lab, node.name), os.path.basename(service[0]) + ".log"))
     # Orphans of ended jobs come to us; ignored, they go at once.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     _become(["/bin/sleep", "infinity"], "/dev/null")
@@ -136,8 +146,9 @@ def _enter(options, lab, node, services, user_id, own, tell):
 
 
 def start(options, lab, node, services, user_id, own=()):
-    """Switches a machine on. SERVICES: argument lists, programs by their whole path; OWN: folders
-    that are its own beside the usual ones."""
+    """Switches a machine on. SERVICES: argument lists, programs by their whole path, and between them
+    what must be listened on before those behind it start, as ("tcp", 22); OWN: folders that are its
+    own beside the usual ones."""
     mine, its = os.pipe()
     child = os.fork()
     if child == 0:

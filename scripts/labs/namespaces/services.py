@@ -149,15 +149,19 @@ def _switch_files(options, lab, nodes, network, node):
     state.write(os.path.join(folder, "snmpd.conf"), head + text, 0o600)
 
 
+# NFS-Ganesha ends when it cannot register there.
+RPCBIND = [["/usr/sbin/rpcbind", "-f", "-w"], ("tcp", RPC_PORT)]
+
+
 def commands(options, lab, node):
-    """Argument lists of what runs on NODE."""
+    """What runs on NODE, for seat.start."""
     folder = seat.folder(lab, node.name)
     made = [["/usr/sbin/sshd", "-D", "-e", "-f", f"{folder}/sshd_config"]]
     if node.kind == "switch":
         made.append(["/usr/sbin/snmpd", "-f", "-Lo", "-C", "-c", f"{folder}/snmpd.conf",
                      "-p", f"{folder}/snmpd.pid"])
     elif node.kind == "server":
-        made.append(["/usr/sbin/rpcbind", "-f", "-w"])
+        made += RPCBIND
         made.append(["/usr/bin/ganesha.nfsd", "-F", "-L", f"{folder}/ganesha.log", "-f",
                      f"{folder}/ganesha.conf", "-p", "/run/ganesha/pid", "-N",
                      "NIV_WARN"])
