@@ -13,7 +13,7 @@ carried out and may have FAULTS:
   drop      does it, and hangs up            other     tells of another input than was asked for
   slow      takes its time for the login     half      stops in the middle of a reply
   mute      does not tell what is shown
-All but the last two are of what connects.
+All but `slow` and `mute` are of what connects. Each comes once, so that what follows it can be seen.
 """
 
 import contextlib
@@ -29,11 +29,11 @@ BAUD_9600 = 10 / 9600  # seconds a byte, start and stop bits included
 
 class Switch(threading.Thread):
     """One that answers until the process ends. PACE is seconds a byte, in either direction."""
-    hello, login, news_before, news_after = b"", False, b"", b""
+    hello = news_before = news_after = b""
 
-    def __init__(self, faults=(), password=None, pace=0, once=True):
+    def __init__(self, faults=(), password=None, pace=0):
         super().__init__(daemon=True)
-        self.faults, self.password, self.pace, self.once = set(faults), password, pace, once
+        self.faults, self.password, self.pace = set(faults), password, pace
         self.shown, self.did, self.clients, self.lock = {}, [], [], threading.RLock()
         self.line = None
         self.socket = socket.create_server(("127.0.0.1", 0))
@@ -94,11 +94,10 @@ class Switch(threading.Thread):
     # ---- Faults ------------------------------------------------------------------------------
 
     def has(self, fault):
-        """Whether it has it now: most come once, so that what follows one can be seen."""
+        """Whether it has it now."""
         with self.lock:
             found = fault in self.faults
-            if self.once:
-                self.faults.discard(fault)
+            self.faults.discard(fault)
             return found
 
     def reply(self, client, text, echo=b"", wrong=b""):
@@ -225,9 +224,6 @@ class Kramer(Switch):
     news_after = b"~01@AUD 2>5\r\n"
     busy = b"~01@ERR 003\r\n"
 
-    def log_in(self, client):
-        return True
-
     def hear(self, client):
         may = self.password is None
         while True:
@@ -267,7 +263,6 @@ class Keemux(Switch):
     busy = b"?\r"
 
     def hear(self, client):
-        client.settimeout(None)
         while True:
             text = self.read_command(client)
             tied = re.fullmatch(r"CS 01,(\d\d),(\d\d)", text)
