@@ -505,7 +505,8 @@ load_stop_settled(CoreState *state, Task *task, Verdict *verdict)
     n_left += runs && !task->stop.deaf[i];
     n_deaf += runs && task->stop.deaf[i];
   }
-  if (n_left > 0 && !task->stopped)
+  gboolean wants_figures = load && n_deaf == 0 && load->seen.end_t < 0;
+  if ((n_left > 0 || wants_figures) && !task->stopped)
     return FALSE;
   *verdict = task->stopped                   ? VERDICT_CANCELLED
              : n_deaf == 0                   ? VERDICT_OK

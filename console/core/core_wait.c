@@ -81,6 +81,14 @@ look_at(const CoreState *state, const WaitTask *wait, Standing *standing)
     look_at_nodes(state, wait, standing);
 }
 
+/* Every seat of a load is through, and its last figures are still to come. */
+static gboolean
+wants_figures(const CoreState *state, const WaitTask *wait)
+{
+  const LoadRun *run = wait->kind == WAIT_LOAD ? load_find(state, wait->label, wait->run) : NULL;
+  return run && run->end_t < 0 && run->n_ok + run->n_failed == run->n;
+}
+
 gboolean
 wait_settled(CoreState *state, Task *task, Verdict *verdict)
 {
@@ -91,6 +99,11 @@ wait_settled(CoreState *state, Task *task, Verdict *verdict)
   }
   if (state->touches < wait->look && state->now < wait->timeout_t)
     return FALSE;
+  if (wants_figures(state, wait)) { /* the load has a deadline of its own for them */
+    wait->timeout_t = TIME_NEVER;
+    task_due(state, task, TIME_NEVER);
+    return FALSE;
+  }
   g_autoptr(GArray) missing = g_array_new(FALSE, FALSE, sizeof(NodeId));
   Standing standing = {.missing = missing};
   look_at(state, wait, &standing);

@@ -58,31 +58,45 @@ test_start_and_figures(void **state)
   lab_expect(lab, "done 2 ok\n");
 }
 
-/* The proof waits for the sample behind the load's end, and for no longer than 3 s. */
+/* A cold load that is through at 10 s and has had no sample of the disk since: `wait load d timeout
+ * 9s` has been said, and `load stop d`. */
+static Lab *
+lab_wants_sample(void)
+{
+  static const char *const columns[] = {"s1.disk B", NULL};
+  const gint64 before = 1000, during = 500000;
+  Lab *lab = lab_two_seats(&yes);
+  lab_samples(lab, columns, &before, 1);
+  lab_say(lab, "load start dd on a[01-02] cold as d");
+  lab_at(lab, 2);
+  lab_say(lab, "wait load d timeout 9s");
+  lab_line(lab, 3, "a01", "figures", "start_ns=2000000000");
+  lab_samples(lab, NULL, &during, 1);
+  lab_at(lab, 10);
+  lab_line(lab, 3, "a01", "figures", "bytes=1000000 seconds=8 readers=2 start_ns=2000000000");
+  lab_answer(lab, 3, "a01", VERDICT_OK, "");
+  lab_line(lab, 3, "a02", "figures", "bytes=1000000 seconds=8 readers=2 start_ns=2000000000");
+  lab_answer(lab, 3, "a02", VERDICT_OK, "");
+  lab_say(lab, "load stop d");
+  return lab;
+}
+
+/* The proof waits for the sample behind the load's end, and for no longer than 3 s; who waits for
+ * the load, or stops it, is told when it has its figures. */
 static void
 test_cold_is_proved(void **state)
 {
   (void)state;
-  static const char *const columns[] = {"s1.disk B", NULL};
+  const gint64 after = 1001000;
   for (int proved = 0; proved < 2; proved++) {
-    g_autoptr(Lab) lab = lab_two_seats(&yes);
-    const gint64 before = 1000, during = 500000, after = 1001000;
-    lab_samples(lab, columns, &before, 1);
-    lab_say(lab, "load start dd on a[01-02] cold as d");
-    lab_at(lab, 2);
-    lab_line(lab, 3, "a01", "figures", "start_ns=2000000000");
-    lab_samples(lab, NULL, &during, 1);
-    lab_at(lab, 10);
-    lab_line(lab, 3, "a01", "figures", "bytes=1000000 seconds=8 readers=2 start_ns=2000000000");
-    lab_answer(lab, 3, "a01", VERDICT_OK, "");
-    lab_line(lab, 3, "a02", "figures", "bytes=1000000 seconds=8 readers=2 start_ns=2000000000");
-    lab_answer(lab, 3, "a02", VERDICT_OK, "");
-    const LoadRun *run = state_load(lab->state, 0);
-    assert_int_equal(run->end_t, -1);
+    g_autoptr(Lab) lab = lab_wants_sample();
+    assert_int_equal(state_load(lab->state, 0)->end_t, -1);
+    lab_expect_only(lab, "done", "done 1 ok\n");
     lab_at(lab, proved ? 11 : 13);
     if (proved)
       lab_samples(lab, NULL, &after, 1);
-    run = state_load(lab->state, 0);
+    lab_expect_only(lab, "done", "done 2 ok\ndone 3 ok\n");
+    const LoadRun *run = state_load(lab->state, 0);
     assert_true(run->end_t >= 0);
     assert_int_equal(run->proof, proved ? PROOF_COLD : PROOF_UNVERIFIED);
   }
