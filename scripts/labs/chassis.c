@@ -20,6 +20,8 @@
  *              deaf, deaf-soft     says yes and does nothing
  *   hook     words, one a line, of a program to run when the power was switched: it gets DIR and
  *            on, off, reset or shutdown behind them. When it fails, so does the call.
+ *   sense    words of another that tells the power, where the state does not: it gets DIR behind
+ *            them, and exits 0 when the machine is on, 1 when it is off. Else `get` fails.
  *
  * Exit status 0 when done, 1 when not, 2 when DIR is not what it should be. */
 #include <errno.h>
@@ -40,6 +42,7 @@ extern char **environ;
 
 #define LINE_MAX_BYTES 512
 #define HOOK_WORDS_MAX 64
+#define NO_HOOK (-1)
 #define SECOND INT64_C(1000000000)
 #define DEVICE_FORMAT "%31s"
 
@@ -207,15 +210,58 @@ hang(int what, char **words)
   exit(1);
 }
 
+/* Runs the words in FILE with DIR and ACTION, which may be NULL, behind them. Its exit status, 127
+ * when it had none; NO_HOOK when there is no such file. */
 static int
-get(char **words, const Faults *faults)
+run_hook(const char *name, const char *dir, const char *action)
+{
+  static char text[4096];
+  char *argv[HOOK_WORDS_MAX + 3];
+  size_t n = 0;
+  pid_t pid;
+  int status;
+
+  FILE *file = fopen(name, "re");
+  if (!file)
+    return NO_HOOK;
+  text[fread(text, 1, sizeof text - 1, file)] = '\0';
+  fclose(file);
+  for (char *rest = text, *word; n < HOOK_WORDS_MAX && (word = strsep(&rest, "\n"));)
+    if (*word)
+      argv[n++] = word;
+  if (n == 0)
+    return NO_HOOK;
+  argv[n++] = (char *)dir;
+  argv[n++] = (char *)action;
+  argv[n] = NULL;
+
+  /* Its output is not the answer to ipmi_sim, which would also wait for whoever inherits it. */
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "hook.out",
+                                   O_WRONLY | O_CREAT | O_APPEND, 0644);
+  posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+  int error = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  return error == 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status)
+                                                                            : 127;
+}
+
+static int
+get(const char *dir, char **words, const Faults *faults)
 {
   State state;
 
   close(open_state(&state));
   const char *what = words[1];
   if (strcmp(what, "power") == 0) {
-    int power = state.power;
+    int sensed = run_hook("sense", dir, NULL);
+    if (sensed > 1) {
+      log_line(words, "failed");
+      return 1;
+    }
+    int power = sensed == NO_HOOK ? state.power : sensed == 0;
     if (faults->lies)
       power = faults->lie[0] ? strcmp(faults->lie, "on") == 0 : !power;
     log_line(words, "said %d", power);
@@ -231,42 +277,6 @@ get(char **words, const Faults *faults)
   }
   log_line(words, "failed");
   return 1;
-}
-
-static bool
-run_hook(const char *dir, const char *action)
-{
-  static char text[4096];
-  char *argv[HOOK_WORDS_MAX + 3];
-  size_t n = 0;
-  pid_t pid;
-  int status;
-
-  FILE *file = fopen("hook", "re");
-  if (!file)
-    return true;
-  text[fread(text, 1, sizeof text - 1, file)] = '\0';
-  fclose(file);
-  for (char *rest = text, *word; n < HOOK_WORDS_MAX && (word = strsep(&rest, "\n"));)
-    if (*word)
-      argv[n++] = word;
-  if (n == 0)
-    return true;
-  argv[n++] = (char *)dir;
-  argv[n++] = (char *)action;
-  argv[n] = NULL;
-
-  /* Its output is not the answer to ipmi_sim, which would also wait for whoever inherits it. */
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "hook.out",
-                                   O_WRONLY | O_CREAT | O_APPEND, 0644);
-  posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
-  int error = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  return error == 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
-         WEXITSTATUS(status) == 0;
 }
 
 /* What `set WHAT VALUE` makes of the state: the name of the hook's action, "" for none, NULL when
@@ -312,7 +322,7 @@ set(const char *dir, char **words, const Faults *faults)
   }
   close_state(fd, &state);
   log_line(words, "did");
-  if (*action && !run_hook(dir, action)) {
+  if (*action && run_hook("hook", dir, action) > 0) {
     log_line(words, "failed");
     return 1;
   }
@@ -345,5 +355,5 @@ main(int argc, char **argv)
     log_line(words, "failed");
     return 1;
   }
-  return sets ? set(argv[1], words, &faults) : get(words, &faults);
+  return sets ? set(argv[1], words, &faults) : get(argv[1], words, &faults);
 }

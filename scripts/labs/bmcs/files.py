@@ -119,9 +119,10 @@ def write_bmc(name, settings, number, on):
     """One BMC's folder, off or ON, with no boot device set."""
     path = bmc(name, number)
     os.makedirs(path, exist_ok=True)
-    if settings["hook"]:
-        words = settings["hook"] + [str(number)]
-        state.write(os.path.join(path, "hook"), "".join(word + "\n" for word in words))
+    for program in ("hook", "sense"):
+        if settings[program]:
+            words = settings[program] + [str(number)]
+            state.write(os.path.join(path, program), "".join(word + "\n" for word in words))
     state.write(os.path.join(path, "state"), f"{on:d} {on:d} 0 none\n")
     state.write(os.path.join(path, "log"), "")
     state.write(os.path.join(path, "sim.emu"), """\

@@ -13,6 +13,7 @@ from . import plan
 HOUSE = "house"  # its name among the lab's machines
 OWN = ("/var/lib", "/var/cache")
 USER = "libvirt-qemu"
+PREFIX = "fd77::"
 
 LIBVIRTD = """\
 unix_sock_dir = "{lab}/libvirt"
@@ -64,7 +65,7 @@ dhcp-leasefile={folder}/leases
 dhcp-authoritative
 dhcp-range={net}.0.101,{net}.0.250,255.255.0.0,1h
 enable-ra
-dhcp-range=fd77::,ra-only
+dhcp-range={prefix},ra-only
 ra-param=lan,5,60
 enable-tftp
 tftp-root={lab}/tftp
@@ -88,7 +89,7 @@ mimetype.assign = ( "" => "application/octet-stream" )
 """
 
 GANESHA_LOG = """\
-LOG {{ COMPONENTS {{ NFSPROTO = DEBUG; CLIENTID = DEBUG; }} }}
+LOG { COMPONENTS { NFSPROTO = DEBUG; CLIENTID = DEBUG; } }
 """
 
 
@@ -127,7 +128,8 @@ def write_files(options, lab, net):
     place = folder(lab)
     os.makedirs(os.path.join(place, "recovery"))
     _etc(lab)
-    words = {"lab": lab, "folder": place, "net": net, "host": plan.SERVICES}
+    words = {"lab": lab, "folder": place, "net": net, "host": plan.SERVICES,
+             "prefix": PREFIX}
     state.write(os.path.join(lab, "libvirtd.conf"), LIBVIRTD.format(**words))
     rate = options.unit
     state.write(os.path.join(place, "etc", "libvirt", "hooks", "qemu"),
@@ -136,7 +138,7 @@ def write_files(options, lab, net):
     state.write(os.path.join(place, "lighttpd.conf"), LIGHTTPD.format(**words))
     hosts(options, lab, net)
     address = f"{net}.{plan.SERVICES}"
-    state.write(os.path.join(place, "ganesha.conf"), GANESHA_LOG.format() + services.GANESHA.format(
+    state.write(os.path.join(place, "ganesha.conf"), GANESHA_LOG + services.GANESHA.format(
         folder=place, lab=lab, ip=address, nfs=services.NFS_PORT, mount=services.MOUNT_PORT))
     state.write(os.path.join(place, "nbd.conf"),
                 services.NBD.format(lab=lab, ip=address, port=services.NBD_PORT))
@@ -176,6 +178,8 @@ def raise_network(options):
     net = links.console_link(plan.link(options.name), "console", namespace, f"{plan.CONSOLE}/16")
     links.batch("ip", namespace, [
         "link set lo up", links.BRIDGE.replace("br0", "lan"),
+        # Of the prefix that dnsmasq advertises; without it, it advertises nothing.
+        f"address add {PREFIX}1/64 dev lan nodad",
         f"address add {net}.{plan.SERVICES}/16 dev lan", "link set lan up",
         "link set console master lan up"])
     return net

@@ -27,6 +27,7 @@ def _server(options, net):
             "    subnet: pool",
             "    cores: 1",
             "    meter: ssh",
+            "    power: vm",
             "    bonds:",
             f"      bond0: {{ports: [{ports}], speed: {unit}, mode: balance-xor, policy: layer2, "
             f"era: 5.18, mac: 52:54:00:cc:00:00, ip: {net}.{plan.SERVER_HOST}}}"]
@@ -39,7 +40,17 @@ def _control():
             "    drop-caches: 'sync; echo 3 >/proc/sys/vm/drop_caches'"]
 
 
-def text(options, lab, net):
+def _bmcs(told):
+    """The backend that switches by these BMCs; bmclab numbers them as the guests are."""
+    port = "" if told["port"] == 623 else f":{told['port']}"
+    return ["  ipmi:", "    user: admin", f"    password: \"file:{told['folder']}/password\"",
+            "    cipher: 3", "    workaround: [opensesspriv]", "    nodes:",
+            *(f"      v{bmc['number']:02}: {{address: \"{bmc['address']}{port}\"}}"
+              for bmc in told["bmcs"])]
+
+
+def text(options, lab, net, bmcs):
+    """The layout; with BMCS, these switch the guests instead of libvirt."""
     guests = [guest for guest in plan.guests(options) if guest.number]
     unit = links_layout.speed(options.unit)
     house = seat.folder(lab, daemons.HOUSE)
@@ -52,7 +63,7 @@ def text(options, lab, net):
         "note: >-",
         "  PCs of QEMU without KVM on this machine, under a libvirtd of their own. Each link is",
         f"  shaped at the bridge: it carries {unit} to a guest.",
-        "defaults: {power: vm, console: vm, meter: vm, exec: ssh"
+        f"defaults: {{power: {'ipmi' if bmcs else 'vm'}, console: vm, meter: vm, exec: ssh"
         + (f", server: {plan.SERVER}" if options.server else "") + "}",
         f"subnets: {{pool: {{net: {net}.0.0/16}}}}",
         "switches: {lan: {log: house}}",
@@ -70,6 +81,7 @@ def text(options, lab, net):
         "backends:",
         f"  house: {{type: log, files: [{', '.join(os.path.join(house, log) for log in LOGS)}]}}",
         f"  vm: {{type: libvirt, uri: \"{domains.uri(lab)}\", domain: \"{{node}}\"}}",
+        *(_bmcs(bmcs) if bmcs else []),
         "  ssh:",
         "    user: root",
         f"    key: {lab}/id_ed25519",
@@ -81,8 +93,10 @@ def text(options, lab, net):
         ""])
 
 
-def write(options, lab, net):
-    state.write(os.path.join(lab, "layout.yaml"), text(options, lab, net))
+def write(options, lab, net, bmcs):
+    state.write(os.path.join(lab, "layout.yaml"), text(options, lab, net, None))
+    if bmcs:
+        state.write(os.path.join(lab, "layout-ipmi.yaml"), text(options, lab, net, bmcs))
     state.write(os.path.join(lab, "guest.yaml"), GUEST)
     key = state.read(os.path.join(lab, "host_key.pub")).split()
     state.write(os.path.join(lab, "known_hosts"), "".join(

@@ -25,6 +25,7 @@ class Options:
     guests: int = 17
     unit: int = 64 * 10**6  # bit/s, what stands for 1 Gbit/s
     server: bool = True
+    bmcs: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
