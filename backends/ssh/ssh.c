@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "backends/ssh/ssh_job.h"
+#include "backends/ssh/ssh_log.h"
 #include "backends/ssh/ssh_meter.h"
 #include "backends/ssh/ssh_private.h"
 
@@ -61,23 +62,32 @@ static const SshOperation *const operations[OP_N] = {
     [OP_MESSAGE] = &ssh_message_operation, [OP_WATCH] = &ssh_meter_operation,
 };
 
-static gboolean
-has_argument(const RequestEvent *event, const char *key)
+/* NULL when it was not given. */
+static const char *
+argument(const RequestEvent *event, const char *key)
 {
   for (guint i = 0; i < event->n_arguments; i++)
     if (strcmp(event->arguments[i].key, key) == 0)
-      return TRUE;
-  return FALSE;
+      return event->arguments[i].value;
+  return NULL;
+}
+
+static const SshOperation *
+operation_of(const RequestEvent *event)
+{
+  const char *what = argument(event, "what");
+  if (event->operation == OP_EXEC && argument(event, "job") != NULL)
+    return &ssh_job_operation;
+  if (event->operation == OP_WATCH && what != NULL)
+    return strcmp(what, "log") == 0 ? &ssh_log_operation : &unsupported;
+  return operations[event->operation] != NULL ? operations[event->operation] : &unsupported;
 }
 
 static void
 ssh_submit(Backend *backend, gint64 now, const RequestEvent *event)
 {
-  const SshOperation *class = operations[event->operation];
-  if (event->operation == OP_EXEC && has_argument(event, "job"))
-    class = &ssh_job_operation;
   if (event->n_nodes > 0)
-    ssh_request_add((SshBackend *)backend, now, event, class != NULL ? class : &unsupported);
+    ssh_request_add((SshBackend *)backend, now, event, operation_of(event));
 }
 
 static void
@@ -168,6 +178,8 @@ make_links(SshBackend *ssh, const BackendSetup *setup, GError **error)
     const LayoutNode *named = &setup->layout->nodes[node];
     if (!is_named_by(named, setup->name))
       continue;
+    if (!ssh_log_check(setup, node, error))
+      return FALSE;
     if (!make_link(ssh, setup, node, error)) {
       g_prefix_error(error, "%s: %s: ", setup->name, named->name);
       return FALSE;

@@ -286,7 +286,7 @@ is_watched(const SshTarget *target)
   const GPtrArray *requests = target->request->ssh->requests;
   for (guint i = 0; i < requests->len; i++) {
     const SshRequest *other = g_ptr_array_index(requests, i);
-    for (guint k = 0; other->operation == OP_WATCH && k < other->n_targets; k++) {
+    for (guint k = 0; other->class == &ssh_meter_operation && k < other->n_targets; k++) {
       const SshTarget *its = &other->targets[k];
       if (its->open && its->data != NULL && its->node == target->node)
         return TRUE;

@@ -44,6 +44,7 @@ static const SettingKey keys[] = {
     {"ssh", "interface", TEXT_OR("eth0"), "a client's own, whose counters are read"},
     {"ssh", "sockets", FLAG("true"), "whether a server is asked for its sockets (ss -tin)"},
     {"ssh", "usage-every", TIME("30 s"), "between looks at who is logged in; 0 s: never"},
+    {"ssh", "logs", WORDS, "files that are read as they grow, for the stages of boots"},
     {"ssh", "shell", TEXT_OR("sh"), "that runs commands, POSIX"},
 
     {"ipmi", "address", TEXT_OR("{node}-bmc"), "HOST or HOST:PORT of the BMC"},
