@@ -1,6 +1,7 @@
 #include "core/core_private.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "model/layout_backend.h"
 #include "model/units.h"
@@ -110,22 +111,65 @@ disk_bytes(const CoreState *state, const Load *load)
              : NAN;
 }
 
+static int
+by_readers_and_size(gconstpointer a, gconstpointer b)
+{
+  const LoadSeat *left = a, *right = b;
+  if (left->readers != right->readers)
+    return left->readers < right->readers ? -1 : 1;
+  return left->bytes > right->bytes ? -1 : left->bytes < right->bytes;
+}
+
+double
+cache_data(const LoadSeat *seats, guint n)
+{
+  g_autofree LoadSeat *read = g_new(LoadSeat, n + 1);
+  guint n_read = 0;
+  for (guint i = 0; i < n; i++) {
+    if (seats[i].outcome != SEAT_OK)
+      continue;
+    if (!isfinite(seats[i].bytes))
+      return NAN;
+    read[n_read++] = seats[i];
+  }
+  qsort(read, n_read, sizeof *read, by_readers_and_size);
+  double data = 0, left = 0; /* seats the last one counted stands for */
+  for (guint i = 0; i < n_read; i++) {
+    if (i == 0 || read[i].readers != read[i - 1].readers || left < 1) {
+      data += read[i].bytes;
+      left = read[i].readers;
+    }
+    left--;
+  }
+  return data;
+}
+
+/* Seats that tell what the disk gave them tell each its own share. */
+static double
+shares_of(const LoadRun *run)
+{
+  double sum = 0;
+  for (guint i = 0; i < run->n; i++)
+    if (run->seats[i].outcome == SEAT_OK)
+      sum += run->seats[i].bytes / run->seats[i].readers;
+  return sum;
+}
+
 void
 cache_decide(CoreState *state, Load *load)
 {
   LoadRun *run = &load->seen;
-  double data = 0, disk = disk_bytes(state, load);
-  for (guint i = 0; i < run->n; i++)
-    if (run->seats[i].outcome == SEAT_OK && isfinite(run->seats[i].bytes))
-      data += run->seats[i].bytes / run->seats[i].readers;
+  double disk = disk_bytes(state, load);
+  double data = isfinite(told_by_seats(run)) ? shares_of(run) : cache_data(run->seats, run->n);
   run->proof = cache_proof(run->cache, disk, data);
   if (run->proof != PROOF_UNVERIFIED)
     return;
   if (run->n_ok > 0)
     figure_one(state, run->label, "unverified", "", run->n_ok, run->n_ok);
-  if (!isfinite(disk) || !(data > 0)) {
-    core_note(state, SEVERITY_WARNING, NODE_NONE,
-              "%s: %s unverified: no meter tells what the disk gave", run->label, run->cache);
+  if (!isfinite(disk) || !isfinite(data)) {
+    core_note(state, SEVERITY_WARNING, NODE_NONE, "%s: %s unverified: %s", run->label, run->cache,
+              isfinite(disk) ? "not every client told what it read"
+                             : "no meter tells what the disk gave");
     return;
   }
   g_autofree char *gave = units_print(disk, DIMENSION_SIZE);

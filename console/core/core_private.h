@@ -429,8 +429,14 @@ const BootRun *boot_find(const CoreState *state, const char *label, guint run); 
 
 /* core_cache.c: whether caches were as asked; nobody else decides that. DISK: bytes read from the
  * server's disk, NAN when nothing counted them; DATA: bytes its clients read, what several of them
- * read counted once. */
+ * read counted once; NAN when one of them did not tell. */
 CacheProof cache_proof(const char *asked, double disk, double data);
+/* DATA of seats that ended well, at the least. Those that read the same do so in the same order:
+ * together it is what the furthest of them read, which is more than their mean where lines or
+ * patience differ; a seat that reads its own has all of it counted. Which of them read alike they
+ * do not tell, only how many do (`readers`): of those with the same number, taken by size, every
+ * readers-th is counted, and no way to group them makes less. */
+double cache_data(const LoadSeat *seats, guint n);
 void cache_begin(CoreState *state, Load *load, const Plan *plan); /* with its seats */
 void cache_started(CoreState *state, Load *load);                 /* its first seat */
 /* Whether the proof needs a sample from after END, when all were through, that has not come yet. */
