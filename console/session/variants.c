@@ -11,6 +11,7 @@
 
 typedef struct {
   gboolean given, held, tried; /* tried: `try expect`, only compared */
+  gboolean unverified;         /* the caches of the load it is of */
   double value;
 } Cell;
 
@@ -25,8 +26,10 @@ typedef struct {
 
 struct Variants {
   GPtrArray *rows;
-  GPtrArray *columns; /* variants, in the order they came */
-  char *mark;         /* the last one, until an expectation took it */
+  GPtrArray *columns;     /* variants, in the order they came */
+  char *mark;             /* the last one, until an expectation took it */
+  GHashTable *during;     /* label of a measurement → the load's it ran beside */
+  GHashTable *unverified; /* labels of loads */
 };
 
 static void
@@ -45,6 +48,8 @@ variants_new(void)
   Variants *variants = g_new0(Variants, 1);
   variants->rows = g_ptr_array_new_with_free_func(row_free);
   variants->columns = g_ptr_array_new_with_free_func(g_free);
+  variants->during = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+  variants->unverified = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
   return variants;
 }
 
@@ -55,6 +60,8 @@ variants_free(Variants *variants)
     return;
   g_ptr_array_unref(variants->rows);
   g_ptr_array_unref(variants->columns);
+  g_hash_table_unref(variants->during);
+  g_hash_table_unref(variants->unverified);
   g_free(variants->mark);
   g_free(variants);
 }
@@ -89,6 +96,14 @@ row_of(Variants *variants, const char *figure, const Command *command)
   return row;
 }
 
+static gboolean
+is_unverified(const Variants *variants, const char *label)
+{
+  const char *load = g_hash_table_lookup(variants->during, label);
+  return g_hash_table_contains(variants->unverified, label) ||
+         (load != NULL && g_hash_table_contains(variants->unverified, load));
+}
+
 static void
 add_expectation(Variants *variants, const ExpectEvent *expect)
 {
@@ -103,28 +118,35 @@ add_expectation(Variants *variants, const ExpectEvent *expect)
   int column = column_of(variants, variant + 1);
   if (column < 0)
     return;
+  gboolean unverified = is_unverified(variants, label);
   *variant = '\0';
   g_autofree char *figure = g_strconcat(label, dot, NULL);
   Row *row = row_of(variants, figure, command);
   row->n += row->cells[column].given ? 0 : 1;
-  row->cells[column] = (Cell){TRUE, expect->held, command->try_only, expect->value};
+  row->cells[column] = (Cell){TRUE, expect->held, command->try_only, unverified, expect->value};
 }
 
 static void
-remember_mark(Variants *variants, const CommandEvent *said)
+add_command(Variants *variants, const CommandEvent *said)
 {
   g_autoptr(Command) command = command_parse(said->text, NULL);
-  if (command == NULL || command->verb != VERB_MARK)
+  if (command == NULL)
     return;
-  g_free(variants->mark);
-  variants->mark = g_strdup(command->text);
+  if (command->verb == VERB_MARK) {
+    g_free(variants->mark);
+    variants->mark = g_strdup(command->text);
+  } else if (command->verb == VERB_MEASURE && command->target != NULL) {
+    g_hash_table_replace(variants->during, g_strdup(command->label), g_strdup(command->target));
+  }
 }
 
 void
 variants_add(Variants *variants, const Event *event)
 {
   if (event->kind == EVENT_COMMAND) {
-    remember_mark(variants, &event->command);
+    add_command(variants, &event->command);
+  } else if (event->kind == EVENT_FIGURE && strcmp(event->figure.name, "unverified") == 0) {
+    g_hash_table_add(variants->unverified, g_strdup(event->figure.label));
   } else if (event->kind == EVENT_EXPECT) {
     add_expectation(variants, &event->expect);
     g_clear_pointer(&variants->mark, g_free);
@@ -169,6 +191,21 @@ title_width(const Variants *variants)
   return width + 1;
 }
 
+/* Below ROW, where caches were not what they were said to be. */
+static void
+print_unverified(const Variants *variants, const Row *row, int width, FILE *out)
+{
+  g_autoptr(GString) line = g_string_new(NULL);
+  gboolean any = FALSE;
+  g_string_printf(line, "%-*s%*s", width, "  caches", EXPECTED_WIDTH, "");
+  for (guint c = 0; c < variants->columns->len; c++) {
+    any |= row->cells[c].unverified;
+    g_string_append_printf(line, " %*s", CELL_WIDTH, row->cells[c].unverified ? "unverified" : "");
+  }
+  if (any)
+    fprintf(out, "%s\n", g_strchomp(line->str));
+}
+
 void
 variants_print(const Variants *variants, FILE *out)
 {
@@ -186,6 +223,7 @@ variants_print(const Variants *variants, FILE *out)
       g_string_append_printf(line, " %*s", CELL_WIDTH, text);
     }
     fprintf(out, "%s\n", g_strchomp(line->str));
+    print_unverified(variants, row, width, out);
   }
   fputs("% difference; ! known mismatch, only compared; X expected to hold and did not\n", out);
 }

@@ -1,8 +1,9 @@
 /* Expectations side by side: rows of what was expected, columns of the variants tried.
  *
  * A label's last `_WORD` is the variant it belongs to: `alone_out_H2.bond.tx.peak` is row
- * `alone_out.bond.tx.peak` in column `H2`. A `mark` just before an `expect` names its row. Made
- * from events alone; nothing is printed unless some row has two variants.
+ * `alone_out.bond.tx.peak` in column `H2`. A `mark` just before an `expect` names its row. A figure
+ * of a load whose caches were not proved, or of what was measured during it, has `unverified` below
+ * it. Made from events alone; nothing is printed unless some row has two variants.
  */
 #ifndef PULT_SESSION_VARIANTS_H
 #define PULT_SESSION_VARIANTS_H
