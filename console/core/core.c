@@ -259,22 +259,29 @@ link_step(CoreState *state, const LinkEvent *link)
     requests_link_down(state, (guint)index);
 }
 
+/* A source that is wrong is wrong ten times a second: once said is enough. */
+static void
+tell_bad_source(CoreState *state, const char *source, const char *text)
+{
+  if (!text || g_hash_table_contains(state->bad_sources, source) ||
+      g_hash_table_size(state->bad_sources) >= BAD_SOURCES_MAX)
+    return;
+  core_note(state, SEVERITY_WARNING, NODE_NONE, "%s", text);
+  g_hash_table_add(state->bad_sources, g_strdup(source));
+}
+
 static void
 samples_step(CoreState *state, const SamplesEvent *samples)
 {
-  GError *error = NULL;
+  g_autoptr(GError) error = NULL;
   if (meters_fold(state->meters, state->now, samples, &error)) {
     measure_fold(state);
     loads_settle(state);
-    return;
   }
-  /* A source that is wrong is wrong ten times a second: once said is enough. */
-  if (!g_hash_table_contains(state->bad_sources, samples->source) &&
-      g_hash_table_size(state->bad_sources) < BAD_SOURCES_MAX) {
-    core_note(state, SEVERITY_WARNING, NODE_NONE, "%s", error->message);
-    g_hash_table_add(state->bad_sources, g_strdup(samples->source));
-  }
-  g_error_free(error);
+  tell_bad_source(state, samples->source,
+                  g_error_matches(error, METER_ERROR, METER_ERROR_SAMPLES)
+                      ? error->message
+                      : meters_refusal(state->meters, samples->source));
 }
 
 static void

@@ -20,6 +20,7 @@ source_clear(gpointer data)
   g_free(source->name);
   g_free(source->totals);
   g_free(source->refused);
+  g_free(source->refusal);
 }
 
 static int *
@@ -183,6 +184,7 @@ meters_clone(const Meters *meters)
     source.name = g_strdup(source.name);
     source.totals = g_memdup2(source.totals, METER_RING * source.n * sizeof(gint64));
     source.refused = g_memdup2(source.refused, source.n * sizeof(gint64));
+    source.refusal = g_strdup(source.refusal);
     g_array_append_val(copy->sources, source);
   }
   index_sources(copy);
@@ -194,6 +196,13 @@ meters_source(const Meters *meters, const char *name)
 {
   guint place = GPOINTER_TO_UINT(g_hash_table_lookup(meters->source_by_name, name));
   return place ? &g_array_index(meters->sources, MeterSource, place - 1) : NULL;
+}
+
+const char *
+meters_refusal(const Meters *meters, const char *name)
+{
+  const MeterSource *source = meters_source(meters, name);
+  return source && source->sure ? source->refusal : NULL;
 }
 
 /* ---- Columns ------------------------------------------------------------------------------- */
@@ -217,7 +226,7 @@ parse_column(const char *column, Meter *meter, GError **error)
       }
     }
   }
-  g_set_error(error, g_quark_from_static_string("pult-meter"), 0,
+  g_set_error(error, METER_ERROR, METER_ERROR_SAMPLES,
               "column `%s` is not NAME.COUNTER and one of the units B n ns m", column);
   return FALSE;
 }

@@ -44,6 +44,12 @@ typedef struct {
 
 typedef struct Meters Meters;
 
+#define METER_ERROR (g_quark_from_static_string("pult-meter"))
+typedef enum {
+  METER_ERROR_SAMPLES, /* they make no sense */
+  METER_ERROR_RATE,    /* more than a line carries */
+} MeterError;
+
 Meters *meters_new(const Layout *layout);
 Meters *meters_clone(const Meters *meters);
 void meters_free(Meters *meters);
@@ -52,6 +58,10 @@ void meters_free(Meters *meters);
  * columns that make no sense, another number of values than columns, samples before columns, a
  * counter below 0 or above 2^60, or a rate that its line cannot carry. */
 gboolean meters_fold(Meters *meters, gint64 t, const SamplesEvent *samples, GError **error);
+/* What to say of SOURCE's rates that its line cannot carry; NULL when that is nothing. While
+ * all that was refused is younger than a second it is nothing yet: if one came late, the next
+ * samples have all that it counted. */
+const char *meters_refusal(const Meters *meters, const char *source);
 /* Forgets the columns of SOURCE, and of all whose names begin with SOURCE and a slash: after its
  * `link down`, before it sends new ones. */
 void meters_forget(Meters *meters, const char *source);

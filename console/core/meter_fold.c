@@ -95,13 +95,20 @@ refuse_rate(const Meters *meters, MeterSource *source, guint i, const gint64 *va
 {
   const Meter *meter = meter_of(meters, source, i);
 
-  if (!source->refused || t - source->refused_t >= SECOND_AT_LEAST)
+  g_autofree char *text =
+      g_strdup_printf("samples of %s: %s rose by %" G_GINT64_FORMAT " B in %.3f s, more than its "
+                      "line of %.0f Mbit/s carries; such are not counted",
+                      source->name, meter->name, values[i] - meter->value,
+                      (double)(t - meter->t) / (double)TIME_SECOND, meter->limit / 1e6);
+  g_set_error_literal(error, METER_ERROR, METER_ERROR_RATE, text);
+  gboolean first = !source->refused, later = t - source->refused_t >= SECOND_AT_LEAST;
+  source->sure = !first && (source->sure || later);
+  if (first || later)
     remember_refused(source, values, t);
-  g_set_error(error, METER_ERROR, 0,
-              "samples of %s: %s rose by %" G_GINT64_FORMAT " B in %.3f s, more than its line of "
-              "%.0f Mbit/s carries; such are not counted",
-              source->name, meter->name, values[i] - meter->value,
-              (double)(t - meter->t) / (double)TIME_SECOND, meter->limit / 1e6);
+  if (first) {
+    g_free(source->refusal);
+    source->refusal = g_steal_pointer(&text);
+  }
   return FALSE;
 }
 
@@ -130,6 +137,9 @@ check_rates(const Meters *meters, MeterSource *source, gint64 t, const gint64 *v
                   has_calmed(meters, source, values, t);
   if (fast < source->n && !calm)
     return refuse_rate(meters, source, fast, values, t, error);
+  source->sure = fast < source->n;
+  if (!source->sure)
+    g_clear_pointer(&source->refusal, g_free);
   for (guint i = fast; i < source->n; i++)
     if (is_too_fast(meters, source, i, steps[i], *base, t))
       steps[i] = values[i] - source->refused[i];
@@ -147,8 +157,9 @@ check_values(const Meters *meters, const MeterSource *source, const gint64 *valu
     gint64 least = meter->kind == METER_GAUGE ? -METER_VALUE_MAX : 0;
     if (values[i] <= METER_VALUE_MAX && values[i] >= least)
       continue;
-    g_set_error(error, METER_ERROR, 0, "samples of %s: %" G_GINT64_FORMAT " is no value of %s",
-                source->name, values[i], meter->name);
+    g_set_error(error, METER_ERROR, METER_ERROR_SAMPLES,
+                "samples of %s: %" G_GINT64_FORMAT " is no value of %s", source->name, values[i],
+                meter->name);
     return FALSE;
   }
   return TRUE;
@@ -215,13 +226,13 @@ meters_fold(Meters *meters, gint64 t, const SamplesEvent *samples, GError **erro
                                          : meters_source(meters, samples->source);
   if (!source) {
     if (!samples->columns)
-      g_set_error(error, METER_ERROR, 0, "samples of %s came before their columns",
-                  samples->source);
+      g_set_error(error, METER_ERROR, METER_ERROR_SAMPLES,
+                  "samples of %s came before their columns", samples->source);
     return FALSE;
   }
   if (source->n != samples->n) {
-    g_set_error(error, METER_ERROR, 0, "samples of %s: %u values for %u columns", samples->source,
-                samples->n, source->n);
+    g_set_error(error, METER_ERROR, METER_ERROR_SAMPLES, "samples of %s: %u values for %u columns",
+                samples->source, samples->n, source->n);
     return FALSE;
   }
   if (!check_values(meters, source, samples->values, error))

@@ -13,8 +13,6 @@
 #define METER_VALUE_MAX (G_GINT64_CONSTANT(1) << 60)
 #define METER_TOTAL_MAX (G_GINT64_CONSTANT(1) << 62)
 
-#define METER_ERROR (g_quark_from_static_string("pult-meter"))
-
 typedef struct {
   char *name;
   guint serial;   /* another each time it comes, but not when its columns change */
@@ -25,6 +23,8 @@ typedef struct {
   gint64 history_t;  /* of the last history entry; -1 */
   gint64 *refused;   /* values of the sample refused first of those in a row; NULL none */
   gint64 refused_t;
+  char *refusal; /* what was said of the first of them; NULL none */
+  gboolean sure; /* no late sample: others were refused for a second, or a jump was left out */
 } MeterSource;
 
 struct Meters {

@@ -382,6 +382,24 @@ test_bad_samples_are_told_once(void **state)
   lab_expect(lab, "note warning: samples of sim came before their columns\n");
 }
 
+/* A sample that came late draws no note; a source that goes on like that draws one. */
+static void
+test_late_samples_are_not_told(void **state)
+{
+  (void)state;
+  static const char *const column[] = {"a01.rx B", NULL};
+  static const gint64 mb[] = {0, 110, 220, 380, 420, 520, 900, 1300, 1700};
+  static const char note[] = "note warning: samples of sim: a01.rx rose by 380000000 B in 1.000 s, "
+                             "more than its line of 1000 Mbit/s carries; such are not counted\n";
+  g_autoptr(Lab) lab = lab_two_seats(&yes);
+  for (guint i = 0; i < G_N_ELEMENTS(mb); i++) {
+    gint64 value = mb[i] * 1000000;
+    lab_at(lab, i);
+    lab_samples(lab, i ? NULL : column, &value, 1);
+    lab_expect_only(lab, "note", i == 7 ? note : "");
+  }
+}
+
 /* ---- expect -------------------------------------------------------------------------------- */
 
 static void
@@ -458,6 +476,7 @@ main(void)
       cmocka_unit_test(test_measure_during),
       cmocka_unit_test(test_stopped_measurement_has_no_figures),
       cmocka_unit_test(test_bad_samples_are_told_once),
+      cmocka_unit_test(test_late_samples_are_not_told),
       cmocka_unit_test(test_expect),
       cmocka_unit_test(test_expect_what_is_not_there),
   };

@@ -324,6 +324,40 @@ test_above_line_speed(void **state)
   assert_true(meter_is_stale(rx, 16990 * TIME_MS));
 }
 
+/* Of one sample too many nothing is said before the next one: it may have come late. */
+static void
+test_refusals_are_told_when_sure(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *what;
+    struct {
+      gint64 ms, mb;
+      gboolean told;
+    } samples[3];
+  } cases[] = {
+      {"good over two seconds", {{3000, 380, FALSE}, {4000, 420, FALSE}, {5000, 520, FALSE}}},
+      {"too much for both", {{3000, 380, FALSE}, {4000, 700, TRUE}, {5000, 1000, TRUE}}},
+      {"ten a second", {{3000, 380, FALSE}, {3100, 400, FALSE}, {4000, 420, FALSE}}},
+      {"a jump, left out", {{3000, 90000, FALSE}, {3100, 90001, FALSE}, {4000, 90002, TRUE}}},
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autoptr(Meters) meters = meters_new(layout);
+    for (gint64 s = 0; s < 3; s++)
+      give(meters, "ssh:a01", s ? NULL : "a01.rx B,a01.tx B", 1000 * s, 110000000 * s, 0);
+    for (guint k = 0; k < 3; k++) {
+      gives(meters, "ssh:a01", NULL, cases[i].samples[k].ms, cases[i].samples[k].mb * 1000000, 0,
+            NULL);
+      g_autoptr(Meters) copy = meters_clone(meters);
+      const char *text = meters_refusal(copy, "ssh:a01");
+      if ((text != NULL) != cases[i].samples[k].told)
+        fail_msg("%s: at %" G_GINT64_FORMAT " ms: %s", cases[i].what, cases[i].samples[k].ms,
+                 text ? text : "nothing");
+      assert_true(!text || strstr(text, "a01.rx rose by") != NULL);
+    }
+  }
+}
+
 /* A full line: when samples came, and when they were taken. One is 300 ms late, and three come all
  * at once. */
 static void
@@ -497,6 +531,7 @@ main(void)
       cmocka_unit_test(test_source_comes_again),
       cmocka_unit_test(test_wrap),
       cmocka_unit_test(test_above_line_speed),
+      cmocka_unit_test(test_refusals_are_told_when_sure),
       cmocka_unit_test(test_late_samples),
       cmocka_unit_test(test_impossible_rates),
       cmocka_unit_test(test_samples_of_a_cache),
