@@ -71,7 +71,7 @@ typedef struct {
   DeviceStep *steps;
   gint64 within;       /* ns, for the whole */
   gboolean changes;    /* what became of it is unknown when no answer comes */
-  gboolean idempotent; /* may be sent again after such */
+  gboolean idempotent; /* may be sent again after such; nothing is by itself */
 } DeviceScript;
 
 typedef struct {

@@ -224,28 +224,51 @@ device_talk_reply(DeviceTalk *talk, const char *text, gsize n, gint64 now)
     tells_state(talk, text, n);
 }
 
+/* One of PATTERNS is what came of a line so far, told as heard; NULL: none is. */
+static const Pattern *
+find_prompt(DeviceTalk *talk, const GPtrArray *patterns)
+{
+  gsize n = talk->heard->len;
+
+  /* Behind a prompt there is often a blank. */
+  while (n > 0 && talk->heard->str[n - 1] == ' ')
+    n--;
+  const Pattern *found = find(talk, patterns, talk->heard->str, n);
+  if (found == NULL)
+    return NULL;
+  device_talk_spoke(talk, talk->heard->str, n);
+  return found;
+}
+
+/* The prompt that this step answered comes again: what it was told is not what it wanted. */
+static void
+take_refusal(DeviceTalk *talk)
+{
+  const DeviceStep *before = talk->step > 0 ? &talk->script->steps[talk->step - 1] : NULL;
+
+  if (before == NULL || !before->prompt || find_prompt(talk, before->expects) == NULL)
+    return;
+  g_autofree char *shown = device_talk_shown(talk, talk->heard->str, talk->heard->len);
+  device_talk_end(talk, VERDICT_FAILED, "it asks again, with \"%s\": it did not accept the answer",
+                  g_strchomp(shown));
+  g_string_truncate(talk->heard, 0);
+}
+
 void
 device_talk_prompt(DeviceTalk *talk, gint64 now)
 {
-  if (talk->over || !device_talk_now(talk)->prompt || talk->asked == TIME_NEVER || talk->replied)
+  if (talk->over || talk->asked == TIME_NEVER || talk->replied)
     return;
-  const GPtrArray *expects = device_talk_now(talk)->expects;
-  for (guint i = 0; i < expects->len; i++) {
-    gsize n = talk->heard->len;
-    const char *text = talk->heard->str;
-    /* Behind a prompt there is often a blank. */
-    while (n > 0 && text[n - 1] == ' ')
-      n--;
-    if (try(talk, expects->pdata[i], text, n) != PATTERN_YES)
-      continue;
-    g_autofree char *prompt = g_strndup(text, n);
-    device_talk_spoke(talk, prompt, n);
-    keep_captures(talk, expects->pdata[i]);
-    g_string_truncate(talk->heard, 0);
-    talk->replied = TRUE;
-    device_talk_progress(talk, now);
+  const DeviceStep *step = device_talk_now(talk);
+  const Pattern *found = step->prompt ? find_prompt(talk, step->expects) : NULL;
+  if (found == NULL) {
+    take_refusal(talk);
     return;
   }
+  keep_captures(talk, found);
+  g_string_truncate(talk->heard, 0);
+  talk->replied = TRUE;
+  device_talk_progress(talk, now);
 }
 
 /* ---- Why not ------------------------------------------------------------------------------- */

@@ -13,10 +13,9 @@ static const struct {
   const char *name;
   gboolean changes, idempotent;
 } known_scripts[] = {
-    {"connect", TRUE, TRUE},       {"query", FALSE, TRUE},          {"keys", TRUE, FALSE},
-    {"broadcast", TRUE, FALSE},    {"type", TRUE, FALSE},           {"power-on", TRUE, FALSE},
-    {"power-off", TRUE, FALSE},    {"power-soft-off", TRUE, FALSE}, {"power-reset", TRUE, FALSE},
-    {"power-status", FALSE, TRUE},
+    {"connect", TRUE, TRUE},         {"query", FALSE, TRUE},       {"keys", TRUE, FALSE},
+    {"broadcast", TRUE, FALSE},      {"power-on", TRUE, FALSE},    {"power-off", TRUE, FALSE},
+    {"power-soft-off", TRUE, FALSE}, {"power-reset", TRUE, FALSE}, {"power-status", FALSE, TRUE},
 };
 
 void

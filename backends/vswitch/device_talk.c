@@ -219,6 +219,16 @@ device_talk_due(const DeviceTalk *talk)
   return due;
 }
 
+/* Of what is not idempotent a second time would be one too many. */
+static const char *
+maybe(const DeviceTalk *talk)
+{
+  if (device_talk_no_answer(talk) != VERDICT_UNKNOWN)
+    return "";
+  return talk->script->idempotent ? "; it may have happened"
+                                  : "; it may have happened: look before it is sent again";
+}
+
 void
 device_talk_tick(DeviceTalk *talk, gint64 now)
 {
@@ -234,9 +244,7 @@ device_talk_tick(DeviceTalk *talk, gint64 now)
   if (now < talk->deadline && !(waits && now >= talk->asked + within))
     return;
   g_autofree char *missing = device_talk_missing(talk, now);
-  Verdict verdict = device_talk_no_answer(talk);
-  device_talk_end(talk, verdict, "%s%s", missing,
-                  verdict == VERDICT_UNKNOWN ? "; it may have happened" : "");
+  device_talk_end(talk, device_talk_no_answer(talk), "%s%s", missing, maybe(talk));
 }
 
 void
@@ -244,10 +252,8 @@ device_talk_break(DeviceTalk *talk, const char *cause)
 {
   if (talk->over)
     return;
-  if (device_talk_no_answer(talk) == VERDICT_UNKNOWN)
-    device_talk_end(talk, VERDICT_UNKNOWN, "%s; it may have happened", cause);
-  else
-    device_talk_end(talk, VERDICT_FAILED, "%s", cause);
+  gboolean sent = device_talk_no_answer(talk) == VERDICT_UNKNOWN;
+  device_talk_end(talk, sent ? VERDICT_UNKNOWN : VERDICT_FAILED, "%s%s", cause, maybe(talk));
 }
 
 /* ---- In ------------------------------------------------------------------------------------ */

@@ -18,8 +18,10 @@ typedef struct {
   NodeId node;
   char **keys; /* OP_KEYS, OP_TYPE */
   guint at;    /* the key that is next */
-  gboolean broadcast, connected, sent_any;
-  gboolean back; /* OP_ROUTE: to what was shown before */
+  gboolean broadcast, connected;
+  gboolean asked; /* what is shown */
+  char *remark;   /* what a success should say; NULL: nothing */
+  gboolean back;  /* OP_ROUTE: to what was shown before */
 } VswitchWork;
 
 /* A device with its queue. */

@@ -19,15 +19,22 @@ vswitch_work_free(gpointer data)
 
   g_ptr_array_unref(work->items);
   g_strfreev(work->keys);
+  g_free(work->remark);
   g_free(work);
 }
 
 /* ---- What there is to do ------------------------------------------------------------------- */
 
 static gboolean
+presses(Operation operation)
+{
+  return operation == OP_KEYS || operation == OP_TYPE;
+}
+
+static gboolean
 has_keys(const VswitchWork *work)
 {
-  return work->operation == OP_KEYS || work->operation == OP_TYPE;
+  return presses(work->operation);
 }
 
 gboolean
@@ -71,7 +78,7 @@ script_name(const LedgerItem *item)
 {
   if (item->operation == OP_ROUTE)
     return "connect";
-  if (item->operation == OP_KEYS || item->operation == OP_TYPE)
+  if (presses(item->operation))
     return "keys";
   for (guint i = 0; i < G_N_ELEMENTS(power_scripts); i++)
     if (power_scripts[i].operation == item->operation)
@@ -127,7 +134,7 @@ put(Vswitch *vswitch, const GPtrArray *fresh, LedgerItem *item)
 {
   VswitchDesk *desk = vswitch->desk[item->node];
   g_autoptr(GError) error = NULL;
-  gboolean keys = item->operation == OP_KEYS || item->operation == OP_TYPE;
+  gboolean keys = presses(item->operation);
 
   if (device_script(desk->device, script_name(item)) == NULL) {
     ledger_answer(item, VERDICT_UNSUPPORTED, "a %s cannot do that: it has no script %s",
@@ -225,8 +232,8 @@ answer_all(VswitchWork *work, Verdict verdict, const char *text)
       continue;
     work->items->pdata[i] = NULL;
     item->work = NULL;
-    if (verdict == VERDICT_OK)
-      ledger_answer(item, VERDICT_OK, NULL);
+    if (text == NULL)
+      ledger_answer(item, verdict, NULL);
     else
       ledger_answer(item, verdict, "%s", text);
   }
@@ -239,7 +246,7 @@ end_work(VswitchDesk *desk, Verdict verdict, const char *text)
 
   desk->work = NULL;
   desk->asking = NULL;
-  answer_all(work, verdict, text);
+  answer_all(work, verdict, verdict == VERDICT_OK ? work->remark : text);
   vswitch_work_free(work);
   vswitch_desk_next(desk);
 }
@@ -274,7 +281,7 @@ go_on(VswitchDesk *desk)
   if (has_keys(work) && work->keys[work->at] == NULL)
     end_work(desk, VERDICT_OK, NULL);
   else if (((first && !work->connected && desk->saved == NULL) || work->operation == OP_ROUTE) &&
-           desk->shown == NULL && !work->sent_any && device_script(desk->device, "query") != NULL)
+           desk->shown == NULL && !work->asked && device_script(desk->device, "query") != NULL)
     ask(desk, "query", NULL, NULL);
   else if (first && !work->connected)
     ask(desk, "connect", input, NULL);
@@ -329,7 +336,6 @@ take_success(VswitchDesk *desk, const DeviceTalk *talk)
   if (strcmp(name, "query") == 0) {
     if (in != NULL)
       vswitch_desk_shows(desk, in);
-    work->sent_any = TRUE;
     return TRUE;
   }
   if (strcmp(name, "connect") == 0) {
@@ -384,11 +390,14 @@ on_done(Verdict verdict, const char *text, const DeviceTalk *talk, gpointer data
 {
   VswitchDesk *desk = data;
 
-  /* Without the question answered keys go out all the same; there is nothing to restore then. */
-  if (verdict == VERDICT_FAILED && strcmp(desk->asking->name, "query") == 0) {
-    desk->work->sent_any = TRUE;
-    go_on(desk);
-    return;
+  /* Without the question answered it goes on all the same: there is nothing to go back to then. */
+  if (strcmp(desk->asking->name, "query") == 0) {
+    desk->work->asked = TRUE;
+    if (verdict != VERDICT_OK) {
+      desk->work->remark = g_strdup_printf("what was shown before is not known: %s", text);
+      go_on(desk);
+      return;
+    }
   }
   if (verdict != VERDICT_OK)
     end_failed(desk, verdict, text);

@@ -3,7 +3,8 @@ pseudo-terminal.
 
 They are written from their makers' documents alone: Extron's SIS (CrossPoint 300, Programmer's
 Guide), Kramer's Protocol 3000 (VP-8x8AK), NTI's KEEMUX (MAN077, where CS connects, RO reads and a
-command is echoed first) and Black Box' ServSwitch CX (a byte, echoed). A device counts what it has
+command is echoed first), Black Box' ServSwitch CX (a byte, echoed) and Lightware's LW3 (UCX series,
+User's Manual, Programmers' Reference). A device counts what it has
 carried out and may have FAULTS:
   split     sends a reply byte by byte       late      answers after half a second
   merged    sends all it has to say at once, what nobody asked for included
@@ -302,3 +303,44 @@ class BlackBox(Switch):
             if user <= 5 and not self.has("error"):
                 self.tie(user, computer)
                 self.reply(client, b"" if self.has("echo") else byte, wrong=bytes([byte[0] ^ 4]))
+
+
+class Lightware(Switch):
+    """A tree of nodes: `CALL` a method, `GET` a property, `OPEN` a node, of whose changes one is
+    told from then on. `mO` says a method was carried out, not what it did. Commands end in CRLF."""
+    crosspoint = "/V1/MEDIA/VIDEO/XP"
+    news_before = b"CHG /V1/MEDIA/VIDEO/XP/O2.ConnectedSource=I4\r\n"
+    news_after = b"CHG /V1/MEDIA/VIDEO/XP/O2.Mute=false\r\n"
+    busy = b"mF /V1/MEDIA/VIDEO/XP:switch\r\n"
+
+    def hear(self, client):
+        while True:
+            text = self.read_line(client, b"\r\n")
+            tied = re.fullmatch(rf"CALL {self.crosspoint}:switch\(I(\d+):O(\d+)\)", text)
+            asked = re.fullmatch(rf"GET {self.crosspoint}/O(\d+)\.ConnectedSource", text)
+            opened = re.fullmatch(rf"OPEN ({self.crosspoint}/\*)", text)
+            if tied:
+                self.connect(client, int(tied[1]), int(tied[2]))
+            elif asked:
+                output = int(asked[1])
+                source = self.shown.get(output, 0)
+                self.tell(client, f"pw {self.crosspoint}/O{output}.ConnectedSource="
+                                  f"{f'I{source}' if source else '0'}\r\n".encode())
+            elif opened:
+                self.say(client, f"o- {opened[1]}\r\n".encode())
+            elif text == "GET /.ProductName":
+                self.say(client, b"pr /.ProductName=UCX-4x2-HC30\r\n")
+            elif text.startswith(("GET ", "CALL ", "OPEN ")):
+                self.say(client, b"nE " + text.partition(" ")[2].encode() + b" %E002:Not exists\r\n")
+            else:
+                self.say(client, b"-E " + text.encode() + b" %E001:Syntax error\r\n")
+
+    def connect(self, client, source, output):
+        if self.has("error") or source > 5 or output > 2:
+            self.say(client, f"mE {self.crosspoint}:switch %E004:Invalid value\r\n".encode())
+            return
+        self.tie(output, source)
+        if self.has("other"):
+            self.shown[output] = 7
+        self.tell_others(client, f"CHG {self.crosspoint}/O{output}.ConnectedSource=I{source}\r\n".encode())
+        self.reply(client, f"mO {self.crosspoint}:switch=\r\n".encode())

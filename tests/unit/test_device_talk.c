@@ -179,6 +179,26 @@ test_silence(void **state)
   assert_over(lab, VERDICT_FAILED, "it answered \"E\": no");
 }
 
+/* What may not be sent twice says so; what a description calls idempotent may. */
+static void
+test_idempotent(void **state)
+{
+  g_autoptr(DeviceLab) lab =
+      device_lab_new(HEAD "scripts:\n"
+                          "  power-on: {steps: [{send: a, expect: b}]}\n"
+                          "  power-off: {idempotent: true, steps: [{send: a, expect: b}]}\n");
+  (void)state;
+
+  device_lab_begin(lab, "power-on", "");
+  device_lab_wait(lab, 3 * TIME_SECOND);
+  assert_over(lab, VERDICT_UNKNOWN,
+              "it said nothing for 2.00 s to \"a\"; it may have happened: look before it is sent "
+              "again");
+  device_lab_begin(lab, "power-off", "");
+  device_lab_wait(lab, 3 * TIME_SECOND);
+  assert_over(lab, VERDICT_UNKNOWN, "it said nothing for 2.00 s to \"a\"; it may have happened");
+}
+
 /* A prompt ends with no line; the secret is never shown, wherever it comes back. */
 static void
 test_login(void **state)
@@ -200,6 +220,24 @@ test_login(void **state)
   assert_null(strstr(lab->said->str, "s3cret"));
   assert_string_equal(lab->said->str, "< Password:\n> ***\\r\n< ***\n< Login Administrator\n"
                                       "> 1&\n< ***\n< 12\n");
+}
+
+/* Asked once more, it is known at once that the password is wrong. */
+static void
+test_login_refused(void **state)
+{
+  g_autoptr(DeviceLab) lab = device_lab_open("extron-sis");
+  (void)state;
+
+  device_lab_begin(lab, "login", "password=s3cret");
+  device_lab_hear(lab, "\r\nPassword:");
+  g_autofree char *sent = device_lab_take(lab);
+  assert_string_equal(sent, "s3cret\r");
+  device_lab_hear(lab, "\r\nPassword");
+  assert_false(device_talk_is_over(lab->talk));
+  device_lab_hear(lab, ":");
+  assert_over(lab, VERDICT_FAILED,
+              "it asks again, with \"Password:\": it did not accept the answer");
 }
 
 /* What never ends costs bounded memory; its tail is no reply. */
@@ -342,11 +380,12 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_success), cmocka_unit_test(test_pieces),
-      cmocka_unit_test(test_faults),  cmocka_unit_test(test_told),
-      cmocka_unit_test(test_pace),    cmocka_unit_test(test_error_outranks),
-      cmocka_unit_test(test_silence), cmocka_unit_test(test_login),
-      cmocka_unit_test(test_bounds),  cmocka_unit_test(test_break),
+      cmocka_unit_test(test_success),       cmocka_unit_test(test_pieces),
+      cmocka_unit_test(test_faults),        cmocka_unit_test(test_told),
+      cmocka_unit_test(test_pace),          cmocka_unit_test(test_error_outranks),
+      cmocka_unit_test(test_silence),       cmocka_unit_test(test_login),
+      cmocka_unit_test(test_login_refused), cmocka_unit_test(test_idempotent),
+      cmocka_unit_test(test_bounds),        cmocka_unit_test(test_break),
       cmocka_unit_test(test_random),
   };
 
