@@ -79,6 +79,7 @@ begin_step(DeviceTalk *talk, gint64 now)
 
   wipe(talk->out);
   talk->n_sent = talk->n_echoed = 0;
+  talk->sent_before = talk->sent_any;
   talk->replied = FALSE;
   talk->resume = 0;
   g_clear_pointer(&talk->other, g_free);
@@ -245,6 +246,12 @@ device_talk_tick(DeviceTalk *talk, gint64 now)
     return;
   g_autofree char *missing = device_talk_missing(talk, now);
   device_talk_end(talk, device_talk_no_answer(talk), "%s%s", missing, maybe(talk));
+}
+
+void
+device_talk_take_back(DeviceTalk *talk)
+{
+  talk->sent_any = talk->sent_before;
 }
 
 void

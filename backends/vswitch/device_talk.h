@@ -48,6 +48,8 @@ gsize device_talk_take(DeviceTalk *talk, char *bytes, gsize max, gint64 now);
 void device_talk_tick(DeviceTalk *talk, gint64 now);
 /* When to take or to tick next; TIME_NEVER: when something was heard. */
 gint64 device_talk_due(const DeviceTalk *talk);
+/* What was taken for the step that runs did not go out after all. */
+void device_talk_take_back(DeviceTalk *talk);
 /* The connection is gone, or nobody waits any more: CAUSE says it. The run is over. */
 void device_talk_break(DeviceTalk *talk, const char *cause);
 

@@ -26,8 +26,8 @@ struct DeviceTalk {
   char *text;
   GHashTable *captures;
   gint64 deadline;
-  gboolean sent_any;
-  guint replies; /* heard in it */
+  gboolean sent_any, sent_before; /* in the run, in its steps before this one */
+  guint replies;                  /* heard in it */
 
   /* Its step. */
   GString *out; /* what is sent */

@@ -76,25 +76,40 @@ perform(CURL *curl, const VswitchRequest *request, GString *body, GCancellable *
 }
 
 static void
-set_error(GError **error, CURLcode code)
+set_error(GError **error, CURLcode code, gboolean unsent)
 {
   const char *why = curl_easy_strerror(code);
 
   if (code == CURLE_SSL_PINNEDPUBKEYNOTMATCH)
-    why = "its certificate is not the one the layout pins";
+    why = "its certificate is not of the key that `pin` in the layout names";
   else if (code == CURLE_PEER_FAILED_VERIFICATION)
     why = "nobody vouches for its certificate; `pin` in the layout does";
   else if (code == CURLE_WRITE_ERROR)
     why = "its reply is too long";
-  g_set_error(error, DEVICE_ERROR, 0, "%s", why);
+  else if (code == CURLE_PARTIAL_FILE)
+    why = "its reply was cut off";
+  g_set_error(error, DEVICE_ERROR, unsent ? VSWITCH_UNSENT : 0, "%s", why);
+}
+
+/* The first of all threads sets the library up. */
+static CURL *
+begin(void)
+{
+  static gsize once;
+
+  if (g_once_init_enter(&once)) {
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+    g_once_init_leave(&once, 1);
+  }
+  return curl_easy_init();
 }
 
 char *
 vswitch_https_do(const VswitchRequest *request, GCancellable *cancellable, GError **error)
 {
   g_autoptr(GString) body = g_string_new(NULL);
-  CURL *curl = curl_easy_init();
-  long status = 0;
+  CURL *curl = begin();
+  long status = 0, sent = 0;
 
   if (curl == NULL) {
     g_set_error(error, DEVICE_ERROR, 0, "no memory for a request");
@@ -102,9 +117,10 @@ vswitch_https_do(const VswitchRequest *request, GCancellable *cancellable, GErro
   }
   CURLcode code = perform(curl, request, body, cancellable);
   curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+  curl_easy_getinfo(curl, CURLINFO_REQUEST_SIZE, &sent);
   curl_easy_cleanup(curl);
   if (code != CURLE_OK) {
-    set_error(error, code);
+    set_error(error, code, sent == 0);
     return NULL;
   }
   for (gsize i = 0; i < body->len; i++)

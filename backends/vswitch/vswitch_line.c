@@ -92,12 +92,18 @@ vswitch_line_free(VswitchLine *line)
 }
 
 static void
-break_off(VswitchLine *line, const char *cause)
+break_off_unsent(VswitchLine *line, const char *cause, gboolean unsent)
 {
   g_autofree char *kept = g_strdup(cause);
 
   vswitch_line_close(line);
-  line->hooks.broke(kept, line->data);
+  line->hooks.broke(kept, unsent, line->data);
+}
+
+static void
+break_off(VswitchLine *line, const char *cause)
+{
+  break_off_unsent(line, cause, FALSE);
 }
 
 /* ---- Bytes in ------------------------------------------------------------------------------ */
@@ -257,7 +263,7 @@ on_reply(GObject *source, GAsyncResult *result, gpointer data)
   if (reply != NULL)
     line->hooks.heard(reply, strlen(reply), line->data);
   else
-    break_off(line, error->message);
+    break_off_unsent(line, error->message, g_error_matches(error, DEVICE_ERROR, VSWITCH_UNSENT));
 }
 
 /* BYTES are `GET /path`. */

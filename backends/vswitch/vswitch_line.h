@@ -14,8 +14,9 @@ typedef struct {
   void (*opened)(gpointer data);
   /* Of HTTPS one whole reply, `STATUS BODY`. */
   void (*heard)(const char *bytes, gsize n, gpointer data);
-  /* It could not be opened, or is gone: CAUSE says it. It may be opened again. */
-  void (*broke)(const char *cause, gpointer data);
+  /* It could not be opened, or is gone: CAUSE says it. It may be opened again. UNSENT: what was
+   * written last did not go out, known of HTTPS alone. */
+  void (*broke)(const char *cause, gboolean unsent, gpointer data);
 } VswitchLineHooks;
 
 typedef struct {

@@ -415,11 +415,13 @@ on_heard(const char *bytes, gsize n, gpointer data)
 
 /* What was running ends with the cause; a device that goes away in a run may have done it. */
 static void
-on_broke(const char *cause, gpointer data)
+on_broke(const char *cause, gboolean unsent, gpointer data)
 {
   VswitchUnit *unit = data;
   gboolean running = unit->begun;
 
+  if (unsent)
+    device_talk_take_back(unit->talk);
   device_talk_break(unit->talk, cause);
   go_down(unit, cause);
   if (running && unit->begun) {

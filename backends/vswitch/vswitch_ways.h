@@ -24,6 +24,8 @@ void vswitch_telnet_say(VswitchTelnet *telnet, const char *bytes, gsize n);
 /* ---- HTTPS ----------------------------------------------------------------------------------- */
 
 #define VSWITCH_MAX_BODY (64 * 1024)
+/* The code of a DEVICE_ERROR when nothing of the request went out. */
+#define VSWITCH_UNSENT 1
 
 typedef struct {
   char *url, *pin;
