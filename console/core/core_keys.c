@@ -112,29 +112,45 @@ keys_next(const CoreState *state, const Command *command)
 
 /* ---- Sending ------------------------------------------------------------------------------- */
 
+/* So long a device may take that goes round N seats. */
+static gint64
+keys_deadline(const CoreState *state, guint n, guint n_keys)
+{
+  return state->now + state->layout->deadline[DEADLINE_ON] + n * (PER_SEAT + n_keys * PER_KEY);
+}
+
+void
+keys_press(CoreState *state, guint32 cmd, const char *const *press, const NodeId *nodes, guint n)
+{
+  g_autofree char *list = g_strjoinv(" ", (char **)press);
+  Argument argument = {"keys", list};
+  RequestSpec spec = {.cmd = cmd,
+                      .owner = OWNER_TASK,
+                      .operation = OP_KEYS,
+                      .role = ROLE_KEYS,
+                      .arguments = &argument,
+                      .n_arguments = 1,
+                      .deadline = keys_deadline(state, n, g_strv_length((char **)press))};
+  requests_send(state, &spec, nodes, n);
+}
+
 static void
-send_keys(CoreState *state, Task *task, Keyboard keyboard, const Command *command)
+send_text(CoreState *state, Task *task, Keyboard keyboard, const Command *command)
 {
   KeysTask *keys = &task->keys;
   g_autofree NodeId *nodes = g_new(NodeId, keys->n);
-  g_autofree char *list = command->press ? g_strjoinv(" ", command->press) : NULL;
-  guint n = 0, n_keys = command->press ? g_strv_length(command->press) : 0;
-  gboolean types = command->verb == VERB_TYPE;
-  if (types)
-    n_keys = (guint)g_utf8_strlen(command->text, -1);
+  guint n = 0;
   for (guint i = 0; i < keys->n; i++)
-    if (!types || keyboard_of(state, keys->seats[i].node) == keyboard)
+    if (keyboard_of(state, keys->seats[i].node) == keyboard)
       nodes[n++] = keys->seats[i].node;
-  Argument arguments[2] = {{types ? "text" : "keys", types ? command->text : list},
-                           {"keyboard", keyboard_names[keyboard]}};
+  Argument arguments[2] = {{"text", command->text}, {"keyboard", keyboard_names[keyboard]}};
   RequestSpec spec = {.cmd = task->cmd,
                       .owner = OWNER_TASK,
-                      .operation = types ? OP_TYPE : OP_KEYS,
+                      .operation = OP_TYPE,
                       .role = ROLE_KEYS,
                       .arguments = arguments,
-                      .n_arguments = types ? 2 : 1,
-                      .deadline = state->now + state->layout->deadline[DEADLINE_ON] +
-                                  n * (PER_SEAT + n_keys * PER_KEY)};
+                      .n_arguments = 2,
+                      .deadline = keys_deadline(state, n, (guint)g_utf8_strlen(command->text, -1))};
   if (n)
     requests_send(state, &spec, nodes, n);
 }
@@ -175,11 +191,12 @@ keys_start(CoreState *state, const CommandEvent *event, const Command *command, 
   task->keys.n_without = plan->without->len;
   if (command->verb == VERB_ROUTE) {
     send_route(state, task, nodes[0], FALSE);
-    return;
+  } else if (command->verb == VERB_TYPE) {
+    send_text(state, task, KEYBOARD_US, command);
+    send_text(state, task, KEYBOARD_DE, command);
+  } else {
+    keys_press(state, task->cmd, (const char *const *)command->press, nodes, plan->nodes->len);
   }
-  send_keys(state, task, KEYBOARD_US, command);
-  if (command->verb == VERB_TYPE)
-    send_keys(state, task, KEYBOARD_DE, command);
 }
 
 gboolean
@@ -209,13 +226,13 @@ keys_result(CoreState *state, Task *task, NodeId node, Verdict verdict)
 }
 
 /* From the first seat that had all its keys to the last. */
-static void
-say_spread(CoreState *state, const KeysTask *keys)
+void
+keys_say_spread(CoreState *state, const char *what, const KeysSeat *seats, guint n)
 {
   g_autoptr(GArray) told = g_array_new(FALSE, FALSE, sizeof(NodeId));
   gint64 first = TIME_NEVER, last = 0;
-  for (guint i = 0; i < keys->n; i++) {
-    const KeysSeat *seat = &keys->seats[i];
+  for (guint i = 0; i < n; i++) {
+    const KeysSeat *seat = &seats[i];
     if (seat->verdict != VERDICT_OK)
       continue;
     g_array_append_val(told, seat->node);
@@ -226,8 +243,8 @@ say_spread(CoreState *state, const KeysTask *keys)
     return;
   g_autofree char *names = core_fold(state, (const NodeId *)(gpointer)told->data, told->len);
   g_autofree char *spread = units_fixed((double)(last - first) / (double)TIME_SECOND, 2);
-  core_note(state, SEVERITY_INFO, NODE_NONE, "%s have their keys: %s s from the first to the last",
-            names, spread);
+  core_note(state, SEVERITY_INFO, NODE_NONE, "%s have %s: %s s from the first to the last", names,
+            what, spread);
 }
 
 /* What goes round seat by seat is taken back from those whose turn has not come. */
@@ -256,7 +273,7 @@ keys_settled(CoreState *state, const Task *task, Verdict *verdict)
   }
   for (guint i = 0; i < keys->n_without; i++)
     tally_add(&tally, VERDICT_UNSUPPORTED);
-  say_spread(state, keys);
+  keys_say_spread(state, "their keys", keys->seats, keys->n);
   if (task->stopped)
     core_note(state, SEVERITY_WARNING, NODE_NONE, "%u done, %u not sent", n_done, keys->n - n_done);
   *verdict = tally_verdict(&tally);

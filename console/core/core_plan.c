@@ -24,6 +24,7 @@ plan_free(Plan *plan)
   g_array_unref(plan->without);
   g_array_unref(plan->co_victims);
   g_array_unref(plan->spared);
+  g_free(plan->presses);
   g_free(plan->action);
   g_free(plan);
 }
@@ -120,7 +121,7 @@ has_doers(const CoreState *state, const Plan *plan, NodeId id)
   for (Operation operation = OP_STATUS; operation <= OP_BOOT_DEVICE; operation++)
     if ((operations & 1u << operation) != 0 && state->map->doer[operation][id] < 0)
       return FALSE;
-  return TRUE;
+  return !plan->by_keys || state->map->backend[ROLE_KEYS][id] >= 0;
 }
 
 static gboolean
@@ -168,10 +169,16 @@ plan_new(const CoreState *state, const Command *command, GError **error)
   plan->changes_power = changes_power(command);
   plan->operations = operations_of(command);
   plan->boots = command->verb == VERB_BOOT;
+  plan->by_keys = boot_keys_lead(state, command);
+  plan->presses = plan->by_keys ? boot_keys_text(state, command) : NULL;
   plan->verb = command->verb;
   plan->role = command->verb == VERB_POWER || command->verb == VERB_BOOT ? ROLE_POWER
                : takes_keys(command)                                     ? ROLE_KEYS
                                                                          : ROLE_EXEC;
+  if (!boot_keys_check(state, command, error)) {
+    plan_free(plan);
+    return NULL;
+  }
   if (command->verb == VERB_SET) {
     NodeId node;
     g_autofree char *fact = NULL;
@@ -232,23 +239,37 @@ waking_backend(const CoreState *state, const Plan *plan, NodeId id)
 }
 
 /* A backend has a part of a plan for what it does, and for whom it wakes; for keyboards one for
- * each way that keys go. */
+ * each way that keys go, which stand behind those two where keys lead a boot. */
 #define PART_WAKES 1
-#define PART_KINDS KEYS_N_WAYS
+#define PART_PRESSES 2
+#define PART_KINDS (PART_PRESSES + KEYS_N_WAYS)
+
+static gboolean
+part_is_of_keys(const Plan *plan, guint kind)
+{
+  return plan->role == ROLE_KEYS || (plan->by_keys && kind >= PART_PRESSES);
+}
+
+static KeysWay
+part_way(const Plan *plan, guint kind)
+{
+  return plan->role == ROLE_KEYS ? kind : kind - PART_PRESSES;
+}
 
 /* The nodes of PLAN that BACKEND is asked for as part KIND. */
 static GArray *
 part_nodes(const CoreState *state, const Plan *plan, guint backend, guint kind)
 {
   GArray *nodes = ids_new();
-  gboolean keys = plan->role == ROLE_KEYS;
+  gboolean keys = part_is_of_keys(plan, kind);
   if (!keys && kind > PART_WAKES)
     return nodes;
   for (guint i = 0; i < plan->nodes->len; i++) {
     NodeId id = g_array_index(plan->nodes, NodeId, i);
-    int doer = !keys && kind == PART_WAKES ? waking_backend(state, plan, id)
-                                           : first_backend(state, plan, id);
-    if (doer == (int)backend && (!keys || keys_way(state, plan, id) == kind))
+    int doer = keys                 ? state->map->backend[ROLE_KEYS][id]
+               : kind == PART_WAKES ? waking_backend(state, plan, id)
+                                    : first_backend(state, plan, id);
+    if (doer == (int)backend && (!keys || keys_way(state, plan, id) == part_way(plan, kind)))
       g_array_append_val(nodes, id);
   }
   return nodes;
@@ -258,8 +279,9 @@ part_nodes(const CoreState *state, const Plan *plan, guint backend, guint kind)
 static char *
 part_action(const Plan *plan, guint kind)
 {
-  if (plan->role == ROLE_KEYS)
-    return g_strconcat(plan->action, keys_way_text(kind), NULL);
+  if (part_is_of_keys(plan, kind))
+    return g_strconcat(plan->by_keys ? plan->presses : plan->action,
+                       keys_way_text(part_way(plan, kind)), NULL);
   return g_strdup(kind == PART_WAKES ? "on" : plan->action);
 }
 
@@ -272,7 +294,7 @@ plan_emit(CoreState *state, guint32 cmd, const Plan *plan)
   g_autofree PlanPart *parts = g_new0(PlanPart, PART_KINDS * n_backends + 1);
   for (guint i = 0; i < PART_KINDS * n_backends; i++) {
     GArray *nodes = part_nodes(state, plan, i % n_backends, i / n_backends);
-    char *action = part_action(plan, i / n_backends);
+    char *action = nodes->len ? part_action(plan, i / n_backends) : NULL;
     g_ptr_array_add(lists, nodes);
     g_ptr_array_add(actions, action);
     if (nodes->len)
@@ -308,9 +330,10 @@ plan_left_out(const CoreState *state, const Command *command, const Plan *plan)
       {command->including_in_use ? NULL : plan->in_use, "in use"},
       {command->including_in_use ? NULL : plan->reserved, "reserved"},
       {plan->spared, "the other on its outlet must be left alone"},
-      {plan->without, plan->role == ROLE_POWER  ? "no power backend"
-                      : plan->role == ROLE_KEYS ? "nothing carries its keys"
-                                                : "no exec backend"},
+      {plan->without, plan->by_keys              ? "no power backend, or nothing carries its keys"
+                      : plan->role == ROLE_POWER ? "no power backend"
+                      : plan->role == ROLE_KEYS  ? "nothing carries its keys"
+                                                 : "no exec backend"},
   };
   g_autoptr(GString) text = g_string_new(NULL);
   for (guint i = 0; i < G_N_ELEMENTS(kinds); i++) {
@@ -334,9 +357,11 @@ plan_sentence(const CoreState *state, const Command *command, const Plan *plan)
     if (nodes->len == 0)
       continue;
     g_autofree char *names = core_fold(state, ids_of(nodes), nodes->len);
-    g_string_append_printf(text, "%s %s%s by %s%s", n_parts++ ? "," : "",
-                           !keys && kind == PART_WAKES ? "on " : "", names,
-                           state->map->backends[i % n_backends], keys ? keys_way_text(kind) : "");
+    gboolean presses = part_is_of_keys(plan, kind);
+    const char *what = keys ? NULL : presses ? plan->presses : kind == PART_WAKES ? "on" : NULL;
+    g_string_append_printf(text, "%s %s%s%s by %s%s", n_parts++ ? "," : "", what ? what : "",
+                           what ? " " : "", names, state->map->backends[i % n_backends],
+                           presses ? keys_way_text(part_way(plan, kind)) : "");
   }
   if (command->stagger > 0) {
     g_autofree char *stagger = core_seconds(command->stagger);

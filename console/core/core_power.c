@@ -14,6 +14,8 @@ static const struct {
     [STEP_ON] = {OP_ON, DEADLINE_ON},
     [STEP_SEE_ON] = {OP_STATUS, DEADLINE_STATUS},
     [STEP_RESET] = {OP_RESET, DEADLINE_RESET},
+    [STEP_FIRMWARE] = {OP_KEYS, DEADLINE_ON},
+    [STEP_MENU] = {OP_KEYS, DEADLINE_ON},
 };
 G_STATIC_ASSERT(G_N_ELEMENTS(steps) == STEP_END);
 
@@ -60,6 +62,7 @@ power_start(CoreState *state, const CommandEvent *event, const Command *command,
   power->boots = command->verb == VERB_BOOT;
   power->soft = command->soft;
   power->warm = command->warm;
+  power->by_keys = boot_keys_lead(state, command);
   power->device_asked = command->via || command->entry;
   power->via = g_strdup(command->via ? command->via : state->layout->boot_profile);
   power->entry = g_strdup(command->entry ? command->entry : state->layout->boot_entry);
@@ -75,6 +78,9 @@ power_start(CoreState *state, const CommandEvent *event, const Command *command,
     seat->cycles = !power->boots && power->action == POWER_CYCLE;
     seat->due = state->now + (gint64)i * stagger;
     seat->sent_t = -1;
+    seat->started = STEP_END;
+    for (guint where = 0; where < LAYOUT_BOOT_KEYS_N; where++)
+      seat->pressed_t[where] = -1;
     if (acts(power)) {
       state->nodes[seat->node].actor = event->cmd;
       state->nodes[seat->node].seen.acting = TRUE;
@@ -82,9 +88,11 @@ power_start(CoreState *state, const CommandEvent *event, const Command *command,
   }
   if (power->boots)
     power->boot = boot_begin(state, command, power);
-  /* Where nobody can choose the boot device, that step is over before it begins. */
+  /* Where keys choose the boot device, or nobody can, that step is over before it begins. */
   for (guint i = 0; power->boots && i < power->n; i++)
-    if (doer(state, power->seats[i].node, OP_BOOT_DEVICE) < 0)
+    if (power->by_keys)
+      device_answered(state, task, &power->seats[i], VERDICT_OK, power->seats[i].due);
+    else if (doer(state, power->seats[i].node, OP_BOOT_DEVICE) < 0)
       device_answered(state, task, &power->seats[i], VERDICT_UNSUPPORTED, power->seats[i].due);
   power_send(state, task);
 }
@@ -138,6 +146,10 @@ static void
 send_step(CoreState *state, Task *task, Step step, const NodeId *nodes, guint n)
 {
   const PowerTask *power = &task->power;
+  if (step == STEP_FIRMWARE || step == STEP_MENU) {
+    boot_keys_send(state, task, step, nodes, n);
+    return;
+  }
   g_autofree NodeId *direct = g_new(NodeId, n);
   Argument arguments[2];
   RequestSpec spec = {.cmd = task->cmd,
@@ -334,6 +346,46 @@ device_answered(CoreState *state, Task *task, PowerSeat *seat, Verdict verdict, 
   go_on(state, task, seat, !on ? STEP_ON : power->warm ? STEP_RESET : STEP_OFF, due);
 }
 
+/* Of a boot that keys lead the next are pressed; what sees the power is asked behind them, as it
+ * may be the system that they start. */
+static void
+press_from(CoreState *state, Task *task, PowerSeat *seat, Step step)
+{
+  gint64 after;
+  if (task->power.by_keys && boot_keys_next(state, &task->power, &step, &after)) {
+    go_on(state, task, seat, step, MAX(state->now, seat->sent_t + after));
+    return;
+  }
+  seat->step = STEP_ON;
+  if (seat->started == STEP_ON && (seat->cycles || is_woken(state, seat->node)))
+    look(state, task, seat, seat->answer);
+  else
+    end_seat(state, task, seat, seat->answer);
+}
+
+static void
+pressed(CoreState *state, Task *task, PowerSeat *seat, Verdict verdict)
+{
+  if (verdict != VERDICT_OK) {
+    end_seat(state, task, seat, verdict);
+    return;
+  }
+  seat->pressed_t[seat->step - STEP_FIRMWARE] = state->now;
+  press_from(state, task, seat, seat->step + 1);
+}
+
+static void
+started(CoreState *state, Task *task, PowerSeat *seat, Verdict verdict)
+{
+  if (verdict != VERDICT_OK && verdict != VERDICT_UNKNOWN) {
+    end_seat(state, task, seat, verdict);
+    return;
+  }
+  seat->started = seat->step;
+  seat->answer = verdict;
+  press_from(state, task, seat, STEP_FIRMWARE);
+}
+
 void
 power_result(CoreState *state, Task *task, NodeId node, Verdict verdict)
 {
@@ -345,11 +397,17 @@ power_result(CoreState *state, Task *task, NodeId node, Verdict verdict)
     device_answered(state, task, seat, verdict, state->now);
     break;
   case STEP_OFF:
-  case STEP_ON:
-    if (seat->cycles || (seat->step == STEP_ON && is_woken(state, node)))
+    if (seat->cycles)
       look(state, task, seat, verdict);
     else
       end_seat(state, task, seat, verdict);
+    break;
+  case STEP_ON:
+    started(state, task, seat, verdict);
+    break;
+  case STEP_FIRMWARE:
+  case STEP_MENU:
+    pressed(state, task, seat, verdict);
     break;
   case STEP_SEE_OFF:
   case STEP_SEE_ON:
@@ -358,7 +416,7 @@ power_result(CoreState *state, Task *task, NodeId node, Verdict verdict)
   case STEP_RESET:
     if (verdict == VERDICT_OK || verdict == VERDICT_UNKNOWN)
       node_restart(state, node, seat->sent_t);
-    end_seat(state, task, seat, verdict);
+    started(state, task, seat, verdict);
     break;
   case STEP_STATUS:
     end_seat(state, task, seat, verdict);
@@ -379,7 +437,7 @@ say_stopped(CoreState *state, const PowerTask *power)
   for (guint i = 0; i < power->n; i++) {
     const PowerSeat *seat = &power->seats[i];
     n_dropped += seat->dropped;
-    if (seat->dropped && seat->cycles && seat->sent_t >= 0)
+    if (seat->dropped && seat->cycles && seat->sent_t >= 0 && seat->started == STEP_END)
       g_array_append_val(left_off, seat->node);
   }
   g_autoptr(GString) text = g_string_new(NULL);
@@ -427,6 +485,8 @@ power_settled(CoreState *state, Task *task, Verdict *verdict)
     tally_add(&tally, VERDICT_UNSUPPORTED);
   if (task->stopped && power->n_at_stop > 0)
     say_stopped(state, power);
+  if (power->by_keys)
+    boot_keys_say_spread(state, power);
   *verdict = dropped ? VERDICT_CANCELLED : tally_verdict(&tally);
   return TRUE;
 }

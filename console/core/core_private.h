@@ -128,6 +128,8 @@ typedef enum {
   STEP_ON,
   STEP_SEE_ON,
   STEP_RESET,
+  STEP_FIRMWARE, /* keys, of a boot that they lead */
+  STEP_MENU,
   STEP_END,
 } Step;
 
@@ -139,13 +141,17 @@ typedef struct {
   gint64 due;       /* when to send STEP; TIME_NEVER while an answer is out, and at the end */
   gint64 sent_t;    /* of the last off, on or reset; -1 none */
   gint64 limit;     /* STEP_SEE_*: until when */
-  Verdict verdict;  /* at STEP_END */
+  gint64 pressed_t[LAYOUT_BOOT_KEYS_N]; /* when it had its keys; -1: not */
+  Step started;                         /* its last on or reset, when that was answered; STEP_END */
+  Verdict answer;                       /* and how */
+  Verdict verdict;                      /* at STEP_END */
 } PowerSeat;
 
 typedef struct {
   PowerAction action;
   gboolean boots; /* then ACTION is not looked at */
   gboolean soft, warm;
+  gboolean by_keys;      /* a keyboard leads it */
   gboolean device_asked; /* via or entry were said: a backend that cannot choose them fails */
   char *via, *entry;
   guint n_without; /* named without a backend: unsupported */
@@ -347,6 +353,16 @@ void requests_link_up(CoreState *state, guint backend);
 /* The element of NODE, or NULL, among N of SIZE bytes that begin with their NodeId, ascending. */
 gpointer node_search(gconstpointer elements, guint n, gsize size, NodeId node);
 
+/* core_boot_keys.c */
+gboolean boot_keys_lead(const CoreState *state, const Command *command);
+/* Whether the layout knows the keys for COMMAND, of those that keys lead. */
+gboolean boot_keys_check(const CoreState *state, const Command *command, GError **error);
+char *boot_keys_text(const CoreState *state, const Command *command);
+/* From STEP on the first at which something is pressed, and how long after the start. */
+gboolean boot_keys_next(const CoreState *state, const PowerTask *power, Step *step, gint64 *after);
+void boot_keys_send(CoreState *state, const Task *task, Step step, const NodeId *nodes, guint n);
+void boot_keys_say_spread(CoreState *state, const PowerTask *power);
+
 /* core_wake.c: asks SEAT's helper to wake it, if its layout names one; FALSE: it does not. */
 gboolean wake_send(CoreState *state, const RequestSpec *spec, NodeId seat);
 
@@ -365,10 +381,11 @@ typedef struct {
   guint backend;
   gboolean changes_power;
   guint operations; /* of power, asked of each node: bits; 0: what its role's backend does */
-  gboolean boots;
+  gboolean boots, by_keys;
   Verb verb;
-  char *action; /* `boot pxe ubuntu-10.04::nfs` */
-  guint on;     /* of nodes */
+  char *presses; /* of a boot that keys lead: `press F12 after 3 s`; NULL */
+  char *action;  /* `boot pxe ubuntu-10.04::nfs` */
+  guint on;      /* of nodes */
 } Plan;
 /* NULL with an error for the person who typed. */
 Plan *plan_new(const CoreState *state, const Command *command, GError **error);
@@ -490,6 +507,11 @@ NodeId keys_next(const CoreState *state, const Command *command);
 void keys_start(CoreState *state, const CommandEvent *event, const Command *command,
                 const Plan *plan);
 gboolean keys_back(CoreState *state, const CommandEvent *event); /* FALSE: nothing was routed */
+/* PRESS on NODES, ascending; each result goes to CMD's task. */
+void keys_press(CoreState *state, guint32 cmd, const char *const *press, const NodeId *nodes,
+                guint n);
+/* How far apart those of SEATS had WHAT (`their keys`) that had them at all. */
+void keys_say_spread(CoreState *state, const char *what, const KeysSeat *seats, guint n);
 void keys_result(CoreState *state, Task *task, NodeId node, Verdict verdict);
 void keys_stop(CoreState *state, const Task *task);
 gboolean keys_settled(CoreState *state, const Task *task, Verdict *verdict);

@@ -160,6 +160,21 @@ typedef struct {
 } LayoutStage;
 #define LAYOUT_MAX_STAGES 16
 
+/* What a keyboard has to press for a boot to go where it should. */
+typedef struct {
+  char *entry;  /* of the boot menu; NULL: any */
+  char **press; /* names of keys as keyboard.h has them, NULL-terminated */
+} LayoutPress;
+
+typedef struct {
+  gint64 after; /* ns, since the machine was switched on */
+  guint n;      /* 0: nothing is pressed there */
+  LayoutPress *presses;
+} LayoutBootKeys;
+
+typedef enum { LAYOUT_IN_FIRMWARE, LAYOUT_IN_MENU } LayoutBootWhere;
+#define LAYOUT_BOOT_KEYS_N (LAYOUT_IN_MENU + 1)
+
 typedef struct {
   char *file;   /* name it was parsed under */
   char *text;   /* the file, whole (a transcript carries it) */
@@ -180,6 +195,7 @@ typedef struct {
   LayoutBlock *blocks;
   char *boot_entry;   /* default menu entry, `ubuntu-10.04::nfs` */
   char *boot_profile; /* `pxe` */
+  LayoutBootKeys boot_keys[LAYOUT_BOOT_KEYS_N];
   BootModel boot;
   gint64 deadline[DEADLINE_N]; /* ns */
   char **stage_sources;        /* names of sources of stages; NULL: all that are shipped */
@@ -192,6 +208,10 @@ typedef struct {
   GPtrArray *controls; /* of LayoutControlEntry */
   GPtrArray *jobs;     /* of LayoutJobWord; layout_job.h */
 } Layout;
+
+/* The keys for ENTRY there, NULL-terminated; NULL: none are known. */
+const char *const *layout_boot_press(const Layout *layout, LayoutBootWhere where,
+                                     const char *entry);
 
 /* The word for a role: `power`. */
 const char *layout_role_name(BackendRole role);

@@ -128,8 +128,8 @@ is_menu_entry(const char *text)
 void
 layout_read_boot(LayoutParser *parser)
 {
-  static const char *const known[] = {"default",  "profile",  "stages", "sources",
-                                      "consoles", "simulate", NULL};
+  static const char *const known[] = {"default", "profile",  "keys",     "stages",
+                                      "sources", "consoles", "simulate", NULL};
   Layout *layout = parser->layout;
   const YamlNode *map = yaml_get_map(parser->root, "boot", parser->errors);
 
@@ -146,6 +146,7 @@ layout_read_boot(LayoutParser *parser)
                     entry->text);
   if (profile != NULL && layout_check_name(parser, profile, profile->text))
     yaml_read_line(profile, LAYOUT_MAX_NAME, &layout->boot_profile, parser->errors);
+  layout_read_boot_keys(parser, map);
   layout_read_stages(parser, map);
   if (simulate != NULL) {
     read_simulate(parser, simulate);

@@ -117,6 +117,9 @@ void layout_read_boot(LayoutParser *parser);      /* layout_boot.c */
 void layout_read_deadlines(LayoutParser *parser); /* layout_boot.c */
 void layout_stages_default(Layout *layout);       /* layout_stages.c */
 void layout_stages_clear(Layout *layout);         /* layout_stages.c */
+void layout_boot_keys_clear(Layout *layout);      /* layout_boot_keys.c */
+/* What BOOT, the section `boot`, says of keys. layout_boot_keys.c */
+void layout_read_boot_keys(LayoutParser *parser, const YamlNode *boot);
 /* What `boot` says of them. layout_stages.c */
 void layout_read_stages(LayoutParser *parser, const YamlNode *boot);
 void layout_read_limits(LayoutParser *parser);           /* layout_boot.c */
