@@ -41,6 +41,16 @@ static inline gboolean G_GNUC_PRINTF(4, 5)
   return FALSE;
 }
 
+/* Whether NODE names this instance for anything. */
+static inline gboolean
+setup_reaches(const BackendSetup *setup, NodeId node)
+{
+  for (guint role = 0; role < ROLE_N; role++)
+    if (g_strcmp0(setup->layout->nodes[node].backend[role], setup->name) == 0)
+      return TRUE;
+  return FALSE;
+}
+
 /* The secret that KEY refers to for NODE; NULL without an error when none is given. Free with
  * secret_free(). */
 static inline char *

@@ -464,15 +464,6 @@ operations_of(const BackendSetup *setup)
   return operations;
 }
 
-static gboolean
-names_backend(const BackendSetup *setup, NodeId id)
-{
-  for (guint role = 0; role < ROLE_N; role++)
-    if (g_strcmp0(setup->layout->nodes[id].backend[role], setup->name) == 0)
-      return TRUE;
-  return FALSE;
-}
-
 Backend *
 command_backend_new(const BackendSetup *setup, GError **error)
 {
@@ -496,7 +487,7 @@ command_backend_new(const BackendSetup *setup, GError **error)
   command->ledger = ledger_new(&command->backend, setup->layout, &ledger, command);
   for (NodeId id = 0; id < setup->layout->n_nodes; id++) {
     GError *problem = NULL;
-    if (names_backend(setup, id))
+    if (setup_reaches(setup, id))
       command->secrets[id] = setup_secret(setup, id, "secret", &problem);
     if (problem == NULL)
       continue;

@@ -274,18 +274,10 @@ static const BackendClass ipmi_class = {
 };
 
 static gboolean
-is_reached(const LayoutNode *node, const char *name)
-{
-  return g_strcmp0(node->backend[ROLE_POWER], name) == 0 ||
-         g_strcmp0(node->backend[ROLE_WAKE], name) == 0 ||
-         g_strcmp0(node->backend[ROLE_CONSOLE], name) == 0;
-}
-
-static gboolean
 add_bmcs(Ipmi *ipmi, const BackendSetup *setup, GError **error)
 {
   for (NodeId node = 0; node < setup->layout->n_nodes; node++) {
-    if (!is_reached(&setup->layout->nodes[node], setup->name))
+    if (!setup_reaches(setup, node))
       continue;
     ipmi->bmcs[node] = g_new0(IpmiBmc, 1);
     ipmi->bmcs[node]->ipmi = ipmi;

@@ -188,15 +188,6 @@ static const BackendClass libvirt_class = {
 
 /* ---- Making it ----------------------------------------------------------------------------- */
 
-static gboolean
-is_reached(const LayoutNode *node, const char *name)
-{
-  for (guint role = 0; role < ROLE_N; role++)
-    if (g_strcmp0(node->backend[role], name) == 0)
-      return TRUE;
-  return FALSE;
-}
-
 /* Settings of a host are those of the first node there. */
 static LibvirtHost *
 get_host(Libvirt *libvirt, const BackendSetup *setup, NodeId node, GHashTable *by_uri,
@@ -256,8 +247,7 @@ libvirt_backend_new(const BackendSetup *setup, GError **error)
   libvirt->hosts = g_ptr_array_new();
   libvirt->ledger = ledger_new(&libvirt->base, setup->layout, &ledger_class, libvirt);
   for (NodeId node = 0; node < setup->layout->n_nodes; node++)
-    if (is_reached(&setup->layout->nodes[node], setup->name) &&
-        !add_domain(libvirt, setup, node, by_uri, error))
+    if (setup_reaches(setup, node) && !add_domain(libvirt, setup, node, by_uri, error))
       return NULL;
   return g_steal_pointer(&backend);
 }
