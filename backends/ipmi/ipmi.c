@@ -81,6 +81,8 @@ ipmi_over(IpmiBmc *bmc)
 void
 ipmi_seen(IpmiBmc *bmc, gboolean on)
 {
+  bmc->seen_us = g_get_monotonic_time();
+  bmc->on = on;
   ledger_observe(bmc->ipmi->ledger, bmc->node, "power", on ? "on" : "off");
   for (GList *at = bmc->waiting.head; at != NULL;) {
     IpmiTarget *target = at->data;

@@ -4,6 +4,8 @@
 #define POLL_FIRST_US 100000
 #define POLL_LAST_US 1000000
 #define RETRY_US 500000
+/* What was seen so lately is not looked at again before it is changed. */
+#define LATELY_US (10 * G_USEC_PER_SEC)
 
 struct IpmiJob {
   IpmiBmc *bmc;
@@ -17,6 +19,7 @@ struct IpmiJob {
   gint64 pause_us;
   void (*next)(IpmiJob *job);
   gboolean sent;  /* the control command is out */
+  guint8 refused; /* it was, and came back with this code; 0: it did not */
   gboolean taken; /* and was answered well */
   gboolean seen;  /* since then */
   gboolean on;    /* as last seen */
@@ -248,17 +251,22 @@ answer_wait(const IpmiJob *job)
   return MAX(job->target->item->operation == OP_RESET ? left - look : left / 2, NS_PER_US);
 }
 
+/* The answer may be lost and the session good: the look that follows is its trial. */
 static void
 on_controlled(IpmiTrouble trouble, guint code, const IpmiReply *reply, gpointer data)
 {
   IpmiJob *job = data;
 
+  (void)code;
   if (trouble != TROUBLE_NONE || reply->code == IPMI_COMP_CODE_COMMAND_TIMEOUT) {
-    take_trouble(job, trouble, code);
+    pause_before(job, RETRY_US, look);
     return;
   }
   if (reply->code != IPMI_COMP_CODE_COMMAND_SUCCESS) {
-    finish(job, VERDICT_FAILED, ipmi_say_code(job->bmc, word(job), reply->code));
+    /* Perhaps because it is so already, which may not have been looked at just before. */
+    job->refused = reply->code;
+    job->sent = job->target->item->sent = FALSE;
+    look(job);
     return;
   }
   job->taken = TRUE;
@@ -275,6 +283,7 @@ control(IpmiJob *job)
 
   job->sent = job->target->item->sent = TRUE;
   job->seen = FALSE;
+  job->bmc->seen_us = 0;
   ipmi_session_ask_once(job->session, &command, answer_wait(job), on_controlled, job);
 }
 
@@ -285,6 +294,8 @@ judge(IpmiJob *job)
 
   if (operation == OP_STATUS || (operation != OP_RESET && job->on == (operation == OP_ON)))
     finish(job, VERDICT_OK, NULL);
+  else if (job->refused != 0)
+    finish(job, VERDICT_FAILED, ipmi_say_code(job->bmc, word(job), job->refused));
   else if (job->sent && operation == OP_RESET)
     finish(job, VERDICT_UNKNOWN, say_unseen(job));
   else if (job->sent) {
@@ -373,6 +384,18 @@ boot_device(IpmiJob *job)
   ipmi_session_ask_once(job->session, &set, answer_wait(job), on_boot_set, job);
 }
 
+/* It was seen lately, and otherwise than it is to be. Should it have changed by itself since then,
+ * telling it so does nothing. */
+static gboolean
+is_due(const IpmiJob *job)
+{
+  const IpmiBmc *bmc = job->bmc;
+  Operation operation = job->target->item->operation;
+
+  return !job->sent && (operation == OP_ON || operation == OP_OFF) && bmc->seen_us > 0 &&
+         g_get_monotonic_time() - bmc->seen_us < LATELY_US && bmc->on != (operation == OP_ON);
+}
+
 /* ---- To the BMC ---------------------------------------------------------------------------- */
 
 static void
@@ -396,6 +419,8 @@ on_open(IpmiTrouble trouble, guint code, const IpmiReply *reply, gpointer data)
   }
   if (job->target->item->operation == OP_BOOT_DEVICE)
     boot_device(job);
+  else if (is_due(job))
+    control(job);
   else
     look(job);
 }

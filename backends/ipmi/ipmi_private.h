@@ -37,6 +37,8 @@ struct IpmiBmc {
   gint64 retransmit, patience;
   gboolean efi, persistent;
   gboolean heard; /* it has answered some time */
+  gint64 seen_us; /* when its power was seen last; 0: never, or it was told something since */
+  gboolean on;    /* then */
   GQueue waiting; /* of IpmiTarget, the one under way first */
   IpmiJob *job;   /* NULL: nothing is under way */
   gboolean ready; /* in Ipmi.ready */
@@ -75,7 +77,7 @@ IpmiConsole *ipmi_console_open(LedgerItem *item, const IpmiBmc *bmc);
 void ipmi_console_free(IpmiConsole *console);
 
 /* ipmi.c, told by jobs */
-void ipmi_seen(IpmiBmc *bmc, gboolean on);
+void ipmi_seen(IpmiBmc *bmc, gboolean on);                 /* now */
 void ipmi_slow(IpmiBmc *bmc);                              /* others may have its place */
 void ipmi_over(IpmiBmc *bmc);                              /* frees the job */
 const char *ipmi_operation_word(const IpmiTarget *target); /* `soft off` */
