@@ -269,7 +269,7 @@ test_seen(void **state)
       {"ends", "ends: was told on, but the power is still off"},
       {"hangs", "hangs: was told on, but the power is still off: its command did not end"},
   };
-  guint32 on = backend_ask(lab->check, OP_ON, "deaf gone ends hangs", 3 * TIME_SECOND, NULL);
+  guint32 on = backend_ask(lab->check, OP_ON, "deaf gone ends hangs", 6 * TIME_SECOND, NULL);
   backend_ask_finish(lab->check, on);
   for (gsize i = 0; i < G_N_ELEMENTS(unseen); i++) {
     backend_ask_expect(lab->check, on, unseen[i].name, VERDICT_TIMEOUT, unseen[i].text);

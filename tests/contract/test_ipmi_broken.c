@@ -44,7 +44,8 @@ static void
 test_slow_once(void **state)
 {
   (void)state;
-  begin(NULL, NULL, TRUE);
+  /* The slowest take longer than a status is waited for. */
+  begin("    session-timeout: 2 s\n", NULL, TRUE);
   guint resets[7], offs[7];
   for (guint i = 1; i <= 6; i++) {
     resets[i] = bmc_lab_count(lab, i, "set reset 1");
@@ -52,9 +53,9 @@ test_slow_once(void **state)
   }
   g_free(bmc_lab_tell(lab, "break", "1", "slow=0.5", NULL));
   g_free(bmc_lab_tell(lab, "break", "2", "slow=2", NULL));
-  g_free(bmc_lab_tell(lab, "break", "3", "slow=6", NULL));
+  g_free(bmc_lab_tell(lab, "break", "3", "slow=3", NULL));
   g_free(bmc_lab_tell(lab, "break", "4", "late=2", NULL));
-  g_free(bmc_lab_tell(lab, "break", "5", "late=6", NULL));
+  g_free(bmc_lab_tell(lab, "break", "5", "late=3", NULL));
   g_free(bmc_lab_tell(lab, "break", "6", "lag=2", NULL));
   guint32 reset = bmc_lab_ask(lab, OP_RESET, "a1,a2,a3,a4", 30 * S, NULL);
   guint32 off = bmc_lab_do(lab, OP_OFF, "a1,a2,a4,a5,a6", 30 * S, BMC_WITH("how", "hard"));
@@ -100,7 +101,7 @@ test_dead_delays_nobody(void **state)
 {
   (void)state;
   /* One place, which the dead one comes to first. */
-  begin("    workers: 1\n    retransmit: 200 ms\n    session-timeout: 3 s\n", NULL, TRUE);
+  begin("    workers: 1\n    retransmit: 200 ms\n    session-timeout: 2 s\n", NULL, TRUE);
   g_free(bmc_lab_tell(lab, "break", "1", "mute", NULL));
   g_free(bmc_lab_tell(lab, "break", "2", "dead", NULL));
   guint32 request = bmc_lab_ask(lab, OP_STATUS, "all", 5 * S, NULL);
@@ -140,13 +141,13 @@ test_cancel(void **state)
   assert_non_null(strstr(lab->seen->str, "a4 power on"));
 }
 
-/* More sessions than a BMC has: each must have been closed. */
+/* More sessions than the 63 a BMC has: each must have been closed. */
 static void
 test_sessions_are_closed(void **state)
 {
   (void)state;
   begin(NULL, NULL, TRUE);
-  for (guint i = 0; i < 150; i++) {
+  for (guint i = 0; i < 70; i++) {
     guint32 request = bmc_lab_do(lab, OP_STATUS, "a1", 5 * S, NULL);
     bmc_lab_expect(lab, request, "a1", VERDICT_OK, NULL);
     backend_check_run(lab->check, backend_check_now(lab->check) + TIME_MS);
@@ -169,21 +170,17 @@ static const CheckAsk asks[] = {
     {OP_STATUS, 0, NULL, NULL},
 };
 
-static gboolean
-has_every_verdict(void)
-{
-  for (Verdict verdict = 0; verdict <= VERDICT_UNSUPPORTED; verdict++)
-    if (backend_check_count(lab->check, verdict) == 0)
-      return FALSE;
-  return TRUE;
-}
-
-/* How far a walk comes in real time depends on the machine: it goes on until it met everything. */
+/* How far a walk comes in real time depends on the machine; that behind it every BMC is as well as
+ * before does not. */
 static void
 test_rules(void **state)
 {
   (void)state;
-  begin("    session-timeout: 1 s\n    retransmit: 300 ms\n    workers: 3\n", NULL, FALSE);
+  /* Without these libipmiconsole ends the simulator. */
+  begin("    session-timeout: 1 s\n    retransmit: 300 ms\n    workers: 3\n",
+        "      \"a[1-6]\": {workaround: [opensesspriv, solpayloadsize, solport, solstatus, "
+        "solchannelsupport]}\n",
+        FALSE);
   g_free(bmc_lab_tell(lab, "break", "2", "slow=0.3", NULL));
   g_free(bmc_lab_tell(lab, "break", "3", "mute", NULL));
   g_free(bmc_lab_tell(lab, "break", "4", "hang-set", NULL));
@@ -194,18 +191,24 @@ test_rules(void **state)
     g_autofree char *name = g_strdup_printf("a%u", i + 1);
     nodes[i] = layout_find(lab->layout, name);
   }
-  CheckWalk walk = {asks, nodes, 6, 120, 200 * TIME_MS};
-  for (guint32 seed = 1; seed <= 6 && (seed == 1 || !has_every_verdict()); seed++) {
+  CheckWalk walk = {asks, nodes, 6, 120, 100 * TIME_MS};
+  for (guint32 seed = 1; seed <= 2; seed++) {
     backend_check_walk(lab->check, &walk, seed);
     if (backend_check_violation(lab->check) != NULL)
       fail_msg("seed %u: %s", seed, backend_check_violation(lab->check));
   }
   print_message("results:");
-  for (Verdict verdict = 0; verdict <= VERDICT_UNSUPPORTED; verdict++) {
+  for (Verdict verdict = 0; verdict <= VERDICT_UNSUPPORTED; verdict++)
     print_message(" %u %s", backend_check_count(lab->check, verdict), verdict_name(verdict));
-    assert_true(backend_check_count(lab->check, verdict) > 0);
-  }
   print_message("\n");
+  assert_true(backend_check_count(lab->check, VERDICT_CANCELLED) > 0);
+  assert_true(backend_check_count(lab->check, VERDICT_UNSUPPORTED) > 0);
+  g_free(bmc_lab_tell(lab, "mend", "4", NULL)); /* it hangs in what it was told last */
+  guint32 request = bmc_lab_do(lab, OP_STATUS, "all", 20 * S, NULL);
+  const Verdict verdicts[] = {VERDICT_OK, VERDICT_OK, VERDICT_TIMEOUT,
+                              VERDICT_OK, VERDICT_OK, VERDICT_FAILED};
+  for (guint i = 0; i < 6; i++)
+    bmc_lab_expect(lab, request, layout_node(lab->layout, nodes[i])->name, verdicts[i], NULL);
 }
 
 int
