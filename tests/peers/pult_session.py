@@ -73,19 +73,19 @@ def do(layout, *commands, options=("--yes",), name="session"):
 
 
 class Desk:
-    """The console in a terminal of its own, 132 by 43; its files are in HOME."""
+    """The console in a terminal of its own, of SIZE (lines, columns); its files are in HOME."""
 
-    def __init__(self, layout, home):
+    def __init__(self, layout, home, size=(43, 132), language="C.UTF-8"):
         self.home = home
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
-            os.environ.update(TERM="xterm-256color", LANG="C.UTF-8", LC_ALL="C.UTF-8",
+            os.environ.update(TERM="xterm-256color", LANG=language, LC_ALL=language,
                               XDG_STATE_HOME=home, XDG_CONFIG_HOME=home)
             # Until it has its size.
-            while struct.unpack("HHHH", fcntl.ioctl(0, termios.TIOCGWINSZ, bytes(8)))[0] != 43:
+            while struct.unpack("HHHH", fcntl.ioctl(0, termios.TIOCGWINSZ, bytes(8)))[:2] != size:
                 time.sleep(0.01)
             os.execvp(PULT, [PULT, "--layout", layout])
-        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 43, 132, 0, 0))
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
         self.until("F1")
 
     def read(self, seconds):

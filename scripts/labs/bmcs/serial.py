@@ -19,7 +19,7 @@ BOOT = [
     (0.3, "Press F12 for boot menu"),
     (0.3, "iPXE 1.21.1 -- Open Source Network Boot Firmware -- https://ipxe.org"),
     (0.2, "net0: link up"),
-    (0.3, "Configuring (net0)...... ok"),
+    (0.3, "Configuring (net0 52:54:00:12:34:56)...... ok"),
     (0.2, "vmlinuz... ok"),
     (0.2, "initrd... ok"),
     (0.3, "[    0.000000] Linux version 6.1.0 (debian-kernel@lists.debian.org)"),
