@@ -115,15 +115,18 @@ static void
 answer(CoreState *state, Request *request, guint index, Verdict verdict, const char *text)
 {
   NodeId node = request->behalf != NODE_NONE ? request->behalf : request->nodes[index];
-  g_autofree char *made = NULL;
+  g_autofree char *made = NULL, *helped = NULL;
   request->answered[index] = TRUE;
   request->n_left--;
   if (verdict != VERDICT_OK) {
     if (!*text)
       text = made = g_strdup_printf("%s: %s %s", state->layout->nodes[request->nodes[index]].name,
                                     operation_name(request->operation), verdict_name(verdict));
-    if (request->behalf != NODE_NONE)
+    if (request->behalf != NODE_NONE) {
+      text = helped =
+          g_strdup_printf("%s: by its helper %s", state->layout->nodes[node].name, text);
       node_set_fault(state, node, FAULT_POWER, text);
+    }
     log_add(state, SEVERITY_WARNING, node, state->map->backends[request->backend], text);
   }
   if (concerns_power(request->operation))

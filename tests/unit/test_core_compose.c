@@ -117,7 +117,8 @@ test_wake_by_a_helper(void **state)
                   "request 4 exec ssh x3 cmd=1 command=wakeonlan 52:54:00:00:01:01 until 50 s\n");
   lab_answer(l, 4, "x3", VERDICT_FAILED, "x3: wakeonlan: not found");
   lab_expect(l, "done 1 failed\n");
-  assert_string_equal(state_node(l->state, lab_node(l, "x2"))->fault, "x3: wakeonlan: not found");
+  assert_string_equal(state_node(l->state, lab_node(l, "x2"))->fault,
+                      "x2: by its helper x3: wakeonlan: not found");
   assert_null(state_node(l->state, lab_node(l, "x3"))->fault);
 }
 
