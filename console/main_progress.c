@@ -22,6 +22,7 @@ struct Progress {
   const Layout *layout;
   gboolean json, dry_run;
   gboolean plans_only; /* the command under way does nothing but plan */
+  guint planned;       /* seats of the plan shown last */
   GHashTable *own;     /* requests that no command asked for */
   FILE *answers;
   Report *report;
@@ -119,9 +120,10 @@ progress_plan(const Progress *progress, const PlanEvent *plan)
 
 /* What was asked for is an answer; what is about to be done belongs to the course of things. */
 static void
-show_plan(const Progress *progress, const Event *event)
+show_plan(Progress *progress, const Event *event)
 {
   g_autofree char *text = progress_plan(progress, &event->plan);
+  progress->planned = event->plan.seats;
   if (!progress->plans_only) {
     say(event, ">", text);
     return;
@@ -159,6 +161,21 @@ say_result(const Progress *progress, const Event *event)
   say(event, "!", result->text);
 }
 
+/* An unconfirmed command has shown its plan. */
+static void
+say_done(const Progress *progress, const Event *event)
+{
+  if (event->done.verdict == VERDICT_OK)
+    return;
+  g_autofree char *remedy =
+      event->done.verdict == VERDICT_UNCONFIRMED && !progress->dry_run
+          ? g_strdup_printf(": nothing was done; with --yes-seats %u or --yes it is",
+                            progress->planned)
+          : NULL;
+  g_autofree char *text = g_strconcat(verdict_name(event->done.verdict), remedy, NULL);
+  say(event, "!", text);
+}
+
 void
 progress_course(Progress *progress, const Event *event)
 {
@@ -184,8 +201,7 @@ progress_course(Progress *progress, const Event *event)
     say_result(progress, event);
     break;
   case EVENT_DONE:
-    if (event->done.verdict != VERDICT_OK)
-      say(event, "!", verdict_name(event->done.verdict));
+    say_done(progress, event);
     break;
   default:
     break;
