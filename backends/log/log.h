@@ -1,8 +1,8 @@
-/* Logs of servers: files that are read as they grow, on this machine or on one whose files are
- * mounted here. The backend of role `log` for machines that are not asked by SSH.
+/* Logs of machines that are not asked by SSH: files that are read as they grow, on this machine or
+ * on one whose files are mounted here, and what machines send by syslog to a port of this one.
  *
- * `watch what=log` posts each line of a node's files as a line of stream `log`, until it is
- * cancelled. A file that cannot be read is told, and looked for again. Its keys stand in
+ * `watch what=log` posts each line of a node's as a line of stream `log`, until it is cancelled. A
+ * file that cannot be read is told, and looked for again; so is a port. Its keys stand in
  * model/layout_setting_keys.c.
  */
 #ifndef PULT_LOG_H

@@ -127,6 +127,8 @@ static const SettingKey keys[] = {
     {"libvirt", "interface", TEXT, "its network device at the host, whose counters are read; all when not given"},
 
     {"log", "files", WORDS, "that the machine's programs write and this machine can read"},
+    {"log", "syslog", TEXT, "[ADDRESS:]PORT of this machine that its syslog is sent to, over UDP"},
+    {"log", "sends-from", WORDS, "addresses that its syslog comes from beside `ip`"},
 
     {"*", "keyboard", CHOICE(keyboards, "us"), "of the running system, for keys; firmware has us"},
     {"*", "interval", TIME("1 s"), "between samples, where it meters"},

@@ -85,22 +85,25 @@ take_stamp(Cursor *in, LogPart *stamp)
 
 /* `program:` or `program[123]:`, and a blank or the end behind it. */
 static gboolean
-take_program(Cursor *in, LogPart *program)
+take_program(Cursor *in, LogLine *parts)
 {
   Cursor ahead = *in;
+  LogPart *program = &parts->program, *process = &parts->process;
   program->text = ahead.at;
   while (ahead.at < ahead.end && (g_ascii_isalnum(*ahead.at) || strchr("-_./@", *ahead.at)))
     ahead.at++;
   program->length = (gsize)(ahead.at - program->text);
   if (program->length > 0 && take_char(&ahead, '[')) {
+    process->text = ahead.at;
     while (ahead.at < ahead.end && *ahead.at != ']' && *ahead.at != ' ')
       ahead.at++;
+    process->length = (gsize)(ahead.at - process->text);
     if (!take_char(&ahead, ']'))
       program->length = 0;
   }
   if (program->length == 0 || !take_char(&ahead, ':') ||
       (ahead.at < ahead.end && *ahead.at != ' ')) {
-    program->length = 0;
+    program->length = process->length = 0;
     return FALSE;
   }
   take_char(&ahead, ' ');
@@ -153,7 +156,7 @@ take_5424(Cursor *in, LogLine *parts)
     return FALSE;
   take_word(in);
   LogLine read = {.stamp = take_word(in), .host = take_word(in), .program = take_word(in)};
-  take_word(in); /* the process */
+  read.process = take_word(in);
   take_word(in); /* the message's kind */
   if (!skip_structured(in))
     return FALSE;
@@ -164,26 +167,32 @@ take_5424(Cursor *in, LogLine *parts)
   return TRUE;
 }
 
+static void
+take_host_and_program(Cursor *in, LogLine *parts)
+{
+  if (take_program(in, parts))
+    return;
+  Cursor ahead = *in;
+  LogPart host = take_word(&ahead);
+  if (!take_program(&ahead, parts))
+    return;
+  parts->host = host;
+  *in = ahead;
+}
+
 void
 log_line_read(const char *line, gsize length, LogLine *parts)
 {
   Cursor in = {line, line + length};
-  *parts = (LogLine){{line, 0}, {line, 0}, {line, 0}, {line, length}};
+  *parts = (LogLine){{line, 0}, {line, 0}, {line, 0}, {line, 0}, {line, length}};
   gboolean has_priority = length > 0 && *line == '<' && take_priority(&in);
   Cursor ahead = in;
   if (has_priority && take_5424(&ahead, parts)) {
     in = ahead;
-  } else if (take_stamp(&in, &parts->stamp)) {
-    if (!take_program(&in, &parts->program)) {
-      ahead = in;
-      LogPart host = take_word(&ahead);
-      if (take_program(&ahead, &parts->program)) {
-        parts->host = host;
-        in = ahead;
-      }
-    }
+  } else if (take_stamp(&in, &parts->stamp) || has_priority) {
+    take_host_and_program(&in, parts);
   } else {
-    take_program(&in, &parts->program);
+    take_program(&in, parts);
   }
   parts->text = (LogPart){in.at, (gsize)(in.end - in.at)};
 }

@@ -23,7 +23,7 @@ typedef struct {
 } LogPart;
 
 typedef struct {
-  LogPart stamp, host, program, text;
+  LogPart stamp, host, program, process, text;
 } LogLine;
 
 /* LINE without its newline. */

@@ -188,6 +188,28 @@ stage_matcher_take_console(StageMatcher *matcher, NodeId node, const char *line,
   return TRUE;
 }
 
+/* Without the name of the program, as the kernel's lines show, and with it, as systemd's. */
+gboolean
+stage_matcher_take_own(StageMatcher *matcher, NodeId node, const char *line, gsize length,
+                       StageSighting *sighting)
+{
+  LogLine parts;
+  if (length > LOG_LINE_MAX)
+    return FALSE;
+  log_line_read(line, length, &parts);
+  const LogPart *program = &parts.program, *process = &parts.process, *text = &parts.text;
+  gboolean taken = stage_matcher_take_console(matcher, node, text->text, text->length, sighting);
+  if (!taken && program->length > 0) {
+    g_autofree char *shown =
+        g_strdup_printf("%.*s[%.*s]: %.*s", (int)program->length, program->text,
+                        (int)process->length, process->text, (int)text->length, text->text);
+    taken = stage_matcher_take_console(matcher, node, shown, strlen(shown), sighting);
+  }
+  if (taken)
+    sighting->certainty = MAX(sighting->certainty, CERTAINTY_LIKELY);
+  return taken;
+}
+
 char *
 stage_matcher_complaint(StageMatcher *matcher)
 {

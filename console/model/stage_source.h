@@ -77,6 +77,10 @@ gboolean stage_matcher_take(StageMatcher *matcher, const char *line, gsize lengt
 /* The same of a line on the console of NODE. */
 gboolean stage_matcher_take_console(StageMatcher *matcher, NodeId node, const char *line,
                                     gsize length, StageSighting *sighting);
+/* The same of a line that NODE's own system logged: the patterns of consoles behind its head,
+ * likely at best, for a syslog starts late and then tells what was. */
+gboolean stage_matcher_take_own(StageMatcher *matcher, NodeId node, const char *line, gsize length,
+                                StageSighting *sighting);
 /* Says once of each pattern that it is not tried any more; NULL: nothing to say. Free it. */
 char *stage_matcher_complaint(StageMatcher *matcher);
 

@@ -23,12 +23,16 @@ stages_clear(Session *session)
 }
 
 static gboolean
-take(Stages *stages, const LineEvent *line, gboolean is_log, StageSighting *sighting)
+take(const Session *session, const LineEvent *line, gboolean is_log, StageSighting *sighting)
 {
+  StageMatcher *matcher = session->stages.matcher;
   gsize length = strlen(line->text);
-  gboolean taken = is_log ? stage_matcher_take(stages->matcher, line->text, length, sighting)
-                          : stage_matcher_take_console(stages->matcher, line->node, line->text,
-                                                       length, sighting);
+  gboolean taken =
+      is_log ? stage_matcher_take(matcher, line->text, length, sighting)
+             : stage_matcher_take_console(matcher, line->node, line->text, length, sighting);
+  if (!taken && is_log && line->node != NODE_NONE &&
+      session->layout->nodes[line->node].kind == NODE_CLIENT)
+    taken = stage_matcher_take_own(matcher, line->node, line->text, length, sighting);
   return taken && sighting->stage != NULL && sighting->node != NODE_NONE;
 }
 
@@ -68,7 +72,7 @@ stages_fold_line(Session *session, Event *line)
     session_fold(session, line);
     return;
   }
-  gboolean tells = take(stages, &line->line, is_log, &sighting);
+  gboolean tells = take(session, &line->line, is_log, &sighting);
   if (tells)
     line->line.node = sighting.node;
   /* A server's log is full of what is no business of ours. */

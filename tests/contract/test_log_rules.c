@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <gio/gio.h>
 #include <glib/gstdio.h>
 
 #include "backends/log/log.h"
@@ -31,7 +32,9 @@ on_seen(const Event *event, gpointer data)
 {
   const Lab *lab = data;
   if (event->kind == EVENT_LINE)
-    g_string_append_printf(lab->seen, "%s %s: %s\n", lab->layout->nodes[event->line.node].name,
+    g_string_append_printf(lab->seen, "%s %s: %s\n",
+                           event->line.node != NODE_NONE ? lab->layout->nodes[event->line.node].name
+                                                         : "nobody",
                            event->line.stream, event->line.text);
 }
 
@@ -72,6 +75,18 @@ open_layout(Lab *lab, const char *text)
     fail_msg("%s", error->message);
 }
 
+static void
+open_lab(Lab *lab, const char *text)
+{
+  g_autoptr(GError) error = NULL;
+  open_layout(lab, text);
+  lab->check = backend_check_new(lab->layout, on_seen, lab);
+  Backend *backend = make(lab, &error);
+  if (backend == NULL)
+    fail_msg("%s", error->message);
+  backend_check_start(lab->check, backend);
+}
+
 static int
 set_up(void **state)
 {
@@ -79,13 +94,9 @@ set_up(void **state)
   lab->folder = g_dir_make_tmp("logs-XXXXXX", NULL);
   assert_non_null(lab->folder);
   lab->seen = g_string_new(NULL);
-  open_layout(lab, layout_text);
   append(lab, "one.log", "what was there\n");
   append(lab, "two.log", "");
-  lab->check = backend_check_new(lab->layout, on_seen, lab);
-  Backend *backend = make(lab, NULL);
-  assert_non_null(backend);
-  backend_check_start(lab->check, backend);
+  open_lab(lab, layout_text);
   *state = lab;
   return 0;
 }
@@ -157,18 +168,203 @@ test_nothing_else(void **state)
 }
 
 static void
-test_without_files(void **state)
+expect_refused(const char *text, const char *why)
 {
-  (void)state;
-  static const char text[] = "lab: t\nswitches: {one: {log: log}}\n";
   Lab lab = {.folder = g_strdup("/nowhere")};
   g_autoptr(GError) error = NULL;
+  g_autofree char *whole = g_strconcat("/nowhere/layout.yaml: backend log: ", why, NULL);
   open_layout(&lab, text);
   assert_null(make(&lab, &error));
-  assert_string_equal(error->message, "/nowhere/layout.yaml: backend log: one: it has no `files` "
-                                      "to read");
+  assert_string_equal(error->message, whole);
   layout_free(lab.layout);
   g_free(lab.folder);
+}
+
+static void
+test_refused(void **state)
+{
+  (void)state;
+#define ONE "lab: t\nswitches: {one: {log: log}}\n"
+#define LOG "backends: {log: {"
+  expect_refused(ONE, "one: it has no `files` to read, nor `syslog`");
+  expect_refused(ONE LOG "syslog: 5140}}\n", "one: from where it sends syslog is not known: it has "
+                                             "no `ip`, nor `sends-from`");
+  expect_refused(ONE LOG "syslog: '::1:5140', files: [a]}}\n",
+                 "one: `syslog`: ::1:5140 is no PORT, ADDRESS:PORT or [IPV6-ADDRESS]:PORT");
+  expect_refused(ONE LOG "syslog: 65536, files: [a]}}\n",
+                 "one: `syslog`: 65536 is no PORT, ADDRESS:PORT or [IPV6-ADDRESS]:PORT");
+  expect_refused(ONE LOG "syslog: 5140, sends-from: [boot1]}}\n",
+                 "one: `sends-from`: boot1 is no IP address");
+  expect_refused("lab: t\nswitches: {one: {log: log}, two: {log: log}}\n" LOG
+                 "syslog: 5140, sends-from: ['::1']}}\n",
+                 "two: syslog from ::1 could be its own or one's");
+}
+
+/* ---- Syslog ----------------------------------------------------------------------------------
+ */
+
+/* Of both kinds; 0: there is no IPv6 here. */
+static guint
+free_port(GSocketFamily family)
+{
+  g_autoptr(GSocket) socket =
+      g_socket_new(family, G_SOCKET_TYPE_DATAGRAM, G_SOCKET_PROTOCOL_UDP, NULL);
+  g_autoptr(GInetAddress) loopback = g_inet_address_new_loopback(family);
+  g_autoptr(GSocketAddress) any = g_inet_socket_address_new(loopback, 0);
+  if (socket == NULL || !g_socket_bind(socket, any, FALSE, NULL))
+    return 0;
+  g_autoptr(GSocketAddress) bound = g_socket_get_local_address(socket, NULL);
+  return g_inet_socket_address_get_port(G_INET_SOCKET_ADDRESS(bound));
+}
+
+/* As util-linux's logger sends it. */
+static void
+run_logger(const char *server, guint port, const char *format, const char *text)
+{
+  g_autofree char *number = g_strdup_printf("%u", port);
+  const char *words[] = {"logger", "--server", server,   "--udp", "--port", number, format,
+                         "--tag",  "prog",     "--id=7", "--",    text,     NULL};
+  g_autoptr(GError) error = NULL;
+  int status = 0;
+  if (!g_spawn_sync(NULL, (char **)words, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL,
+                    &status, &error) ||
+      !g_spawn_check_wait_status(status, &error))
+    fail_msg("logger: %s", error->message);
+}
+
+/* From ADDRESS, one of loopback's. */
+static void
+send_bytes(const char *address, guint port, const char *bytes, gsize length, guint times)
+{
+  g_autoptr(GSocketAddress) from = g_inet_socket_address_new_from_string(address, 0);
+  g_autoptr(GSocketAddress) to = g_inet_socket_address_new_from_string("127.0.0.1", port);
+  g_autoptr(GSocket) socket =
+      g_socket_new(G_SOCKET_FAMILY_IPV4, G_SOCKET_TYPE_DATAGRAM, G_SOCKET_PROTOCOL_UDP, NULL);
+  assert_true(g_socket_bind(socket, from, FALSE, NULL));
+  for (guint i = 0; i < times; i++)
+    assert_int_equal(g_socket_send_to(socket, to, bytes, length, NULL, NULL), length);
+}
+
+static int
+set_up_syslog(void **state)
+{
+  Lab *lab = g_new0(Lab, 1);
+  lab->folder = g_dir_make_tmp("logs-XXXXXX", NULL);
+  lab->seen = g_string_new(NULL);
+  *state = lab;
+  return 0;
+}
+
+/* Its port. */
+static guint
+open_syslog(Lab *lab, guint32 *watch)
+{
+  guint port = free_port(G_SOCKET_FAMILY_IPV4);
+  g_autofree char *text = g_strdup_printf(
+      "lab: t\nswitches: {lan: {}, one: {log: log}}\n"
+      "clients:\n  a1: {switch: lan, speed: 1 Gbit/s, log: log, mac: 52:54:00:0a:00:00, ip: "
+      "127.0.0.3}\n"
+      "backends: {log: {syslog: %u, nodes: {one: {sends-from: [127.0.0.1, '::1']}}}}\n",
+      port);
+  open_lab(lab, text);
+  *watch = backend_ask(lab->check, OP_WATCH, "one a1", TIME_NEVER, what_log);
+  for (guint i = 0; i < 600 && strstr(lab->seen->str, "one log: ready") == NULL; i++) {
+    send_bytes("127.0.0.1", port, "ready", 5, 1);
+    backend_check_step(lab->check, backend_check_now(lab->check) + TIME_SECOND / 20);
+  }
+  return port;
+}
+
+static void
+test_syslog(void **state)
+{
+  Lab *lab = *state;
+  guint32 watch;
+  guint port = open_syslog(lab, &watch);
+  run_logger("127.0.0.1", port, "--rfc3164", "as of old");
+  wait_seen(lab, " prog[7]: as of old\n");
+  run_logger("127.0.0.1", port, "--rfc5424", "as of now");
+  wait_seen(lab, "] as of now\n");
+  if (free_port(G_SOCKET_FAMILY_IPV6) != 0) {
+    run_logger("::1", port, "--rfc3164", "by IPv6");
+    wait_seen(lab, " prog[7]: by IPv6\n");
+  }
+  assert_non_null(strstr(lab->seen->str, "one log: <13>"));
+  send_bytes("127.0.0.3", port, "a seat's own\n\0", 14, 1);
+  wait_seen(lab, "a1 log: a seat's own\n");
+  /* One datagram is one line, whatever is in it. */
+  static const char two[] = "\x01\xff\x1b[2J\0\nDec  2 16:51:24 one x: y";
+  send_bytes("127.0.0.1", port, two, sizeof two - 1, 1);
+  wait_seen(lab, "one log: \x01\xff\x1b[2J  Dec  2 16:51:24 one x: y\n");
+  g_autofree char *long_line = g_strnfill(5000, 'x');
+  send_bytes("127.0.0.1", port, long_line, 5000, 1);
+  send_bytes("127.0.0.9", port, "hear me", 7, 3);
+  wait_seen(lab, "nobody err: syslog comes from 127.0.0.9, which is no machine's here");
+  assert_null(strstr(lab->seen->str, "xxx"));
+  assert_null(strstr(lab->seen->str, "hear me"));
+  backend_check_cancel(lab->check, watch);
+  backend_ask_finish(lab->check, watch);
+  assert_null(backend_check_violation(lab->check));
+}
+
+static guint
+count(const Lab *lab, const char *words)
+{
+  guint n = 0;
+  for (const char *at = lab->seen->str; (at = strstr(at, words)) != NULL; at++)
+    n++;
+  return n;
+}
+
+/* Who floods is cut short, and drowns no other. */
+static void
+test_syslog_flood(void **state)
+{
+  Lab *lab = *state;
+  guint32 watch;
+  guint port = open_syslog(lab, &watch);
+  gint64 begun = g_get_monotonic_time();
+  for (guint i = 0; i < 20; i++) {
+    send_bytes("127.0.0.1", port, "flood", 5, 200); /* what a socket holds */
+    send_bytes("127.0.0.3", port, "heard", 5, 1);
+    backend_check_run(lab->check, backend_check_now(lab->check) + TIME_SECOND / 20);
+  }
+  wait_seen(lab, "one err: ");
+  double seconds = (double)(g_get_monotonic_time() - begun) / G_USEC_PER_SEC;
+  assert_true(count(lab, "one log: flood") <= (seconds * 10 + 2) * 200);
+  assert_non_null(
+      strstr(lab->seen->str, " lines of syslog were left out: more than 200 in 100 ms"));
+  send_bytes("127.0.0.3", port, "still heard", 11, 1);
+  wait_seen(lab, "a1 log: still heard\n");
+  assert_true(count(lab, "a1 log: heard\n") >= 10);
+}
+
+static void
+test_port_taken(void **state)
+{
+  Lab *lab = *state;
+  g_autoptr(GSocket) taken =
+      g_socket_new(G_SOCKET_FAMILY_IPV4, G_SOCKET_TYPE_DATAGRAM, G_SOCKET_PROTOCOL_UDP, NULL);
+  g_autoptr(GSocketAddress) any = g_inet_socket_address_new_from_string("127.0.0.1", 0);
+  assert_true(g_socket_bind(taken, any, FALSE, NULL));
+  g_autoptr(GSocketAddress) bound = g_socket_get_local_address(taken, NULL);
+  guint port = g_inet_socket_address_get_port(G_INET_SOCKET_ADDRESS(bound));
+  g_autofree char *text =
+      g_strdup_printf("lab: t\nswitches: {one: {log: log}}\nbackends: {log: {syslog: "
+                      "'127.0.0.1:%u', sends-from: [127.0.0.1]}}\n",
+                      port);
+  open_lab(lab, text);
+  backend_ask(lab->check, OP_WATCH, "one", TIME_NEVER, what_log);
+  g_autofree char *why = g_strdup_printf("nobody err: cannot listen for syslog at 127.0.0.1:%u: "
+                                         "Address already in use; it is tried again\n",
+                                         port);
+  wait_seen(lab, why);
+  assert_true(g_socket_close(taken, NULL));
+  for (guint i = 0; i < 600 && strstr(lab->seen->str, "one log: ready") == NULL; i++) {
+    send_bytes("127.0.0.1", port, "ready", 5, 1);
+    backend_check_step(lab->check, backend_check_now(lab->check) + TIME_SECOND / 20);
+  }
+  assert_non_null(strstr(lab->seen->str, "one log: ready\n"));
 }
 
 static void
@@ -194,7 +390,10 @@ main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_lines, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_nothing_else, set_up, tear_down),
-      cmocka_unit_test(test_without_files),
+      cmocka_unit_test(test_refused),
+      cmocka_unit_test_setup_teardown(test_syslog, set_up_syslog, tear_down),
+      cmocka_unit_test_setup_teardown(test_syslog_flood, set_up_syslog, tear_down),
+      cmocka_unit_test_setup_teardown(test_port_taken, set_up_syslog, tear_down),
       cmocka_unit_test_setup_teardown(test_walk, set_up, tear_down),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,7 +22,7 @@ static Room
 room_new(gboolean with_sources)
 {
   Room room = {g_ptr_array_new_with_free_func((GDestroyNotify)stage_source_free), NULL};
-  static const char *const names[] = {"dnsmasq", "linux", "getty"};
+  static const char *const names[] = {"dnsmasq", "linux", "systemd", "getty"};
   for (guint i = 0; i < G_N_ELEMENTS(names); i++) {
     StageSource *source = data_stage_source(names[i], NULL);
     assert_non_null(source);
@@ -126,6 +126,29 @@ test_others_business(void **state)
   room_free(&room);
 }
 
+/* What a seat's own system logs is read like its console, and never leads back. */
+static void
+test_own_log(void **state)
+{
+  (void)state;
+  Room room = room_new(TRUE);
+  NodeId s1 = layout_find(room.lab->layout, "s1"), a01 = layout_find(room.lab->layout, "a01");
+  post(&room, a01, "log", "[    0.000000] Linux version 6.1.0 (gcc)"); /* netconsole */
+  assert_string_equal(stage_of(&room, "a01"), "kernel");
+  assert_int_equal(seat(&room, "a01")->stage_certainty[seat(&room, "a01")->stage],
+                   CERTAINTY_LIKELY);
+  post(&room, a01, "log", "<30>Dec  2 16:50:43 a01 systemd[1]: Running in initramfs.");
+  assert_string_equal(stage_of(&room, "a01"), "initramfs");
+  post(&room, a01, "log", "<30>1 2026-12-02T16:50:43Z a01 systemd 1 - - Switching root.");
+  assert_string_equal(stage_of(&room, "a01"), "root");
+  post(&room, a01, "log", "<6>Dec  2 16:50:44 a01 kernel: [    0.000000] Linux version 6.1.0");
+  assert_string_equal(stage_of(&room, "a01"), "root");
+  post(&room, s1, "log", "<30>Dec  2 16:50:43 s1 systemd[1]: Switching root.");
+  post(&room, s1, "log", "<30>Dec  2 16:50:43 a02 systemd[1]: Switching root.");
+  assert_string_equal(stage_of(&room, "a02"), "");
+  room_free(&room);
+}
+
 static void
 test_without_sources(void **state)
 {
@@ -143,9 +166,8 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_two_kinds_of_source),
-      cmocka_unit_test(test_lines_teach),
-      cmocka_unit_test(test_others_business),
+      cmocka_unit_test(test_two_kinds_of_source), cmocka_unit_test(test_lines_teach),
+      cmocka_unit_test(test_others_business),     cmocka_unit_test(test_own_log),
       cmocka_unit_test(test_without_sources),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
