@@ -179,7 +179,7 @@ free_all(Backend *backend)
 static const BackendClass libvirt_class = {
     .name = "libvirt",
     .operations = 1u << OP_STATUS | 1u << OP_ON | 1u << OP_OFF | 1u << OP_RESET |
-                  1u << OP_BOOT_DEVICE | 1u << OP_WATCH,
+                  1u << OP_BOOT_DEVICE | 1u << OP_WATCH | 1u << OP_KEYS | 1u << OP_TYPE,
     .start = start,
     .submit = submit,
     .cancel = cancel,

@@ -133,19 +133,22 @@ void libvirt_target_failed(LibvirtTarget *target);
 /* The state could not be read: why, for who asked for it. */
 void libvirt_target_unseen(LibvirtTarget *target, const LibvirtCall *call);
 
-/* libvirt_work.c, worker: LIBVIRT_OFF is a code of our own. */
+/* libvirt_work.c, worker: LIBVIRT_OFF and what follows are codes of our own. */
 #define LIBVIRT_OFF (-1)
 #define LIBVIRT_BOOT (-2)
+#define LIBVIRT_KEY (-3)
 typedef struct {
   LibvirtCall call;
   LibvirtTarget *target; /* NULL: it has its result */
   LibvirtDomain *domain;
   Operation operation;
   gboolean soft, network;
+  char **keys;      /* to be pressed, one after the other; NULL: none */
   guint events;     /* of the domain, when it was made */
   LibvirtSeen seen; /* by the worker, at its end */
 } LibvirtWork;
 void libvirt_work(LibvirtCall *call);
+void libvirt_work_clear(LibvirtCall *call);
 /* What state a domain is in; FALSE: noted in CALL. */
 gboolean libvirt_read_state(LibvirtCall *call, virDomainPtr domain, LibvirtSeen *seen);
 

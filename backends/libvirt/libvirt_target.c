@@ -1,10 +1,13 @@
 #include "backends/libvirt/libvirt_private.h"
+#include "model/keyboard.h"
 
 /* So much before the deadline what is known is said: the ledger only knows that there is none. */
 #define BEFORE_END_US 50000
 /* A target without a deadline is not looked after for ever. */
 #define LONGEST_US (G_GINT64_CONSTANT(600) * G_USEC_PER_SEC)
 #define LOOK_MS 1000
+/* A thread is busy with them as long as they take. */
+#define MAX_KEYS 1000
 
 typedef enum { STAGE_WAITING, STAGE_CALLED, STAGE_LOOKING } TargetStage;
 
@@ -13,6 +16,7 @@ struct LibvirtTarget {
   LibvirtDomain *domain;
   TargetStage stage;
   gboolean soft, network;
+  char **keys;      /* until they are its call's */
   gboolean taken;   /* libvirt said yes */
   LibvirtSeen seen; /* since it was called */
   LibvirtWork *work;
@@ -201,7 +205,8 @@ work_done(LibvirtCall *call)
 static void
 make_call(LibvirtTarget *target)
 {
-  static const LibvirtCallClass class = {.work = libvirt_work, .done = work_done};
+  static const LibvirtCallClass class = {
+      .work = libvirt_work, .done = work_done, .clear = libvirt_work_clear};
   LibvirtDomain *domain = target->domain;
   LibvirtWork *work = libvirt_call_new(sizeof *work, &class, domain->called);
 
@@ -211,6 +216,7 @@ make_call(LibvirtTarget *target)
   work->operation = target->item->operation;
   work->soft = target->soft;
   work->network = target->network;
+  work->keys = g_steal_pointer(&target->keys);
   work->events = domain->events;
   target->work = work;
   target->stage = STAGE_CALLED;
@@ -237,18 +243,43 @@ libvirt_target_pump(LibvirtTarget *target)
 
 /* ---- Beginning and end --------------------------------------------------------------------- */
 
-/* FALSE when they make no sense. */
 static gboolean
-read_arguments(LibvirtTarget *target)
+read_keys(LibvirtTarget *target, GError **error)
+{
+  const char *keys = ledger_argument(target->item, "keys");
+  const char *text = ledger_argument(target->item, "text");
+  const char *keyboard = ledger_argument(target->item, "keyboard");
+
+  if (target->item->operation == OP_KEYS)
+    target->keys = keyboard_press(keys != NULL ? keys : "", error);
+  else
+    target->keys = keyboard_type(g_strcmp0(keyboard, "de") == 0 ? KEYBOARD_DE : KEYBOARD_US,
+                                 text != NULL ? text : "", error);
+  if (target->keys != NULL && g_strv_length(target->keys) > MAX_KEYS) {
+    g_set_error(error, KEYBOARD_ERROR, 0, "more than %d keys at once", MAX_KEYS);
+    return FALSE;
+  }
+  return target->keys != NULL;
+}
+
+/* FALSE with an error when they make no sense. */
+static gboolean
+read_arguments(LibvirtTarget *target, GError **error)
 {
   const char *how = ledger_argument(target->item, "how");
   const char *device = ledger_argument(target->item, "device");
 
   target->soft = g_strcmp0(how, "soft") == 0;
   target->network = g_strcmp0(device, "pxe") == 0;
-  if (target->item->operation == OP_BOOT_DEVICE)
-    return target->network || g_strcmp0(device, "disk") == 0;
-  return target->soft || how == NULL || g_str_equal(how, "hard");
+  if (target->item->operation == OP_KEYS || target->item->operation == OP_TYPE)
+    return read_keys(target, error);
+  if (target->item->operation == OP_BOOT_DEVICE
+          ? target->network || g_strcmp0(device, "disk") == 0
+          : target->soft || how == NULL || g_str_equal(how, "hard"))
+    return TRUE;
+  g_set_error(error, BACKEND_ERROR, 0,
+              "a domain goes off soft or hard, and boots from pxe or disk");
+  return FALSE;
 }
 
 void
@@ -257,14 +288,14 @@ libvirt_target_begin(LedgerItem *item, LibvirtDomain *domain)
   gint64 now = g_get_monotonic_time();
   gint64 left = MIN(item->deadline - BEFORE_END_US - now, LONGEST_US);
   LibvirtTarget *target = g_new0(LibvirtTarget, 1);
+  g_autoptr(GError) error = NULL;
 
   item->work = target;
   target->item = item;
   target->domain = domain;
   g_queue_push_tail(&domain->targets, target);
-  if (!read_arguments(target)) {
-    finish(target, VERDICT_FAILED,
-           g_strdup("a domain goes off soft or hard, and boots from pxe or disk"));
+  if (!read_arguments(target, &error)) {
+    finish(target, VERDICT_FAILED, g_strdup(error->message));
     return;
   }
   target->deadline = g_timeout_add((guint)(MAX(left, 0) / 1000), on_deadline, target);
@@ -282,5 +313,6 @@ libvirt_target_end(LibvirtTarget *target)
   if (target->look != 0)
     g_source_remove(target->look);
   g_queue_remove(&target->domain->targets, target);
+  g_strfreev(target->keys);
   g_free(target);
 }

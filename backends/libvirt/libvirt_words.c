@@ -22,6 +22,8 @@ libvirt_say_failure(const LibvirtCall *call, const char *what)
     return g_strdup("it is off, and a reset does not switch it on; `power on` does");
   case LIBVIRT_BOOT:
     return libvirt_say(call->host, "cannot choose what it boots from: %s", call->message);
+  case LIBVIRT_KEY:
+    return g_strdup_printf("there is no %s on a keyboard of libvirt's", call->message);
   case VIR_ERR_NO_DOMAIN:
     return libvirt_say(call->host, "knows no domain `%s`; define it there, or correct `domain`",
                        call->domain);

@@ -2,7 +2,13 @@
 #include <libvirt/virterror.h>
 
 #include "backends/libvirt/libvirt_boot.h"
+#include "backends/libvirt/libvirt_keys.h"
 #include "backends/libvirt/libvirt_private.h"
+
+/* ms that a key is held, and µs from one to the next: firmware looks at its keyboard now and then,
+ * and a machine that is emulated is slow. */
+#define KEY_HELD 40
+#define KEY_NEXT 100000
 
 /* What it was told has come of itself meanwhile: no failure. */
 static gboolean
@@ -87,6 +93,25 @@ set_boot(LibvirtWork *work, virDomainPtr domain)
 }
 
 static gboolean
+press(LibvirtWork *work, virDomainPtr domain)
+{
+  guint codes[LIBVIRT_KEYS_HELD];
+
+  for (char **key = work->keys; *key != NULL; key++) {
+    guint n = libvirt_keys_read(*key, codes);
+    if (n == 0) {
+      work->call.code = LIBVIRT_KEY;
+      work->call.message = g_strdup(*key);
+      return FALSE;
+    }
+    if (virDomainSendKey(domain, VIR_KEYCODE_SET_LINUX, KEY_HELD, codes, (int)n, 0) < 0)
+      return libvirt_call_failed(&work->call);
+    g_usleep(KEY_NEXT);
+  }
+  return TRUE;
+}
+
+static gboolean
 carry_out(LibvirtWork *work, virDomainPtr domain)
 {
   switch (work->operation) {
@@ -98,6 +123,9 @@ carry_out(LibvirtWork *work, virDomainPtr domain)
     return reset(work, domain);
   case OP_BOOT_DEVICE:
     return set_boot(work, domain);
+  case OP_KEYS:
+  case OP_TYPE:
+    return press(work, domain);
   default:
     g_assert_not_reached();
   }
@@ -114,4 +142,10 @@ libvirt_work(LibvirtCall *call)
   if (carry_out(work, domain) && work->seen == SEEN_NOTHING)
     libvirt_read_state(call, domain, &work->seen);
   virDomainFree(domain);
+}
+
+void
+libvirt_work_clear(LibvirtCall *call)
+{
+  g_strfreev(((LibvirtWork *)call)->keys);
 }

@@ -82,15 +82,7 @@ read_keys(const RequestEvent *event, GError **error)
   if (event->operation == OP_TYPE)
     return keyboard_type(g_strcmp0(keyboard, "de") == 0 ? KEYBOARD_DE : KEYBOARD_US,
                          text != NULL ? text : "", error);
-  g_auto(GStrv) words = g_strsplit(keys != NULL ? keys : "", " ", -1);
-  for (guint i = 0; words[i] != NULL; i++) {
-    char *key = keyboard_key(words[i], error);
-    if (key == NULL)
-      return NULL;
-    g_free(words[i]);
-    words[i] = key;
-  }
-  return g_steal_pointer(&words);
+  return keyboard_press(keys != NULL ? keys : "", error);
 }
 
 void

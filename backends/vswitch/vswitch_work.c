@@ -61,16 +61,7 @@ read_keys(const LedgerItem *item, GError **error)
 
   if (item->operation == OP_TYPE)
     return keyboard_type(keyboard_of(item), text != NULL ? text : "", error);
-  g_auto(GStrv) words = g_strsplit(keys != NULL ? keys : "", " ", -1);
-  g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func(g_free);
-  for (guint i = 0; words[i] != NULL; i++) {
-    char *key = keyboard_key(words[i], error);
-    if (key == NULL)
-      return NULL;
-    g_ptr_array_add(all, key);
-  }
-  g_ptr_array_add(all, NULL);
-  return (char **)g_ptr_array_steal(all, NULL);
+  return keyboard_press(keys != NULL ? keys : "", error);
 }
 
 static const char *

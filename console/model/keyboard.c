@@ -78,6 +78,20 @@ keyboard_key(const char *word, GError **error)
   return g_string_free(g_steal_pointer(&all), FALSE);
 }
 
+char **
+keyboard_press(const char *words, GError **error)
+{
+  g_auto(GStrv) all = g_strsplit(words, " ", -1);
+  for (guint i = 0; all[i] != NULL; i++) {
+    char *key = keyboard_key(all[i], error);
+    if (key == NULL)
+      return NULL;
+    g_free(all[i]);
+    all[i] = key;
+  }
+  return g_steal_pointer(&all);
+}
+
 /* ---- Texts --------------------------------------------------------------------------------- */
 
 /* What a key writes alone, with Shift and with AltGr; 0: nothing, or the key waits for another. */

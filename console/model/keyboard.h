@@ -22,6 +22,8 @@ const char *const *keyboard_keys(void);
 /* WORD as it is written: `ctrl-alt-del` is `Ctrl-Alt-Delete`. NULL with an error that names the
  * nearest key. */
 char *keyboard_key(const char *word, GError **error);
+/* The keys that WORDS names, blanks between them, NULL-terminated; NULL likewise. */
+char **keyboard_press(const char *words, GError **error);
 /* The keys that write TEXT (UTF-8) where KEYBOARD is set up, NULL-terminated. A newline is Enter,
  * a tab Tab. NULL with an error that names the character which is not on it. */
 char **keyboard_type(Keyboard keyboard, const char *text, GError **error);

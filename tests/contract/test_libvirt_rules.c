@@ -79,6 +79,7 @@ tear_down(void **state)
 }
 
 static const char *const hard[] = {"how", "hard", NULL}, *const soft[] = {"how", "soft", NULL};
+static const char *const down[] = {"keys", "Down", NULL};
 static const char *const pxe[] = {"device", "pxe", NULL}, *const disk[] = {"device", "disk", NULL};
 
 static void
@@ -149,9 +150,36 @@ test_each(void **state)
   backend_ask_finish(lab->check, status);
   backend_ask_expect(lab->check, status, "stranger", VERDICT_FAILED, "knows no domain");
   backend_ask_expect(lab->check, status, "hung", VERDICT_TIMEOUT, "hung: ");
-  guint32 bad = backend_ask(lab->check, OP_KEYS, "a01", TIME_SECOND, NULL);
+  guint32 bad = backend_ask(lab->check, OP_ROUTE, "a01", TIME_SECOND, NULL);
   backend_ask_finish(lab->check, bad);
   backend_ask_expect(lab->check, bad, "a01", VERDICT_UNSUPPORTED, "");
+}
+
+/* Its driver takes the keys of domains that run, and presses none. */
+static void
+test_keys(void **state)
+{
+  const DomainLab *lab = ((Rules *)*state)->lab;
+  static const char *const menu[] = {"keys", "Down Ctrl-Alt-Delete", NULL},
+                           *const bad[] = {"keys", "Donw", NULL},
+                           *const german[] = {"text", "y/z\n", "keyboard", "de", NULL};
+  const struct {
+    Operation operation;
+    const char *const *arguments;
+    Verdict verdict;
+    const char *said;
+  } steps[] = {{OP_OFF, hard, VERDICT_OK, ""},
+               {OP_KEYS, menu, VERDICT_FAILED, "did not do keys: "},
+               {OP_ON, NULL, VERDICT_OK, ""},
+               {OP_KEYS, menu, VERDICT_OK, ""},
+               {OP_TYPE, german, VERDICT_OK, ""},
+               {OP_KEYS, bad, VERDICT_FAILED, "a01: there is no key \"Donw\"; did you mean "}};
+  for (guint i = 0; i < G_N_ELEMENTS(steps); i++) {
+    guint32 request =
+        backend_ask(lab->check, steps[i].operation, "a01", 30 * TIME_SECOND, steps[i].arguments);
+    backend_ask_finish(lab->check, request);
+    backend_ask_expect(lab->check, request, "a01", steps[i].verdict, steps[i].said);
+  }
 }
 
 /* The others are done while it hangs; of what was never sent nothing has happened. */
@@ -291,11 +319,11 @@ test_walk(void **state)
 {
   const DomainLab *lab = ((Rules *)*state)->lab;
   static const char *const often[] = {"interval_ns", "50000000", NULL};
-  static const CheckAsk asks[] = {{OP_STATUS, 6, NULL, NULL},      {OP_ON, 6, NULL, NULL},
-                                  {OP_OFF, 4, hard, NULL},         {OP_OFF, 2, soft, NULL},
-                                  {OP_RESET, 2, NULL, NULL},       {OP_BOOT_DEVICE, 2, pxe, NULL},
-                                  {OP_BOOT_DEVICE, 1, disk, NULL}, {OP_KEYS, 1, NULL, NULL},
-                                  {OP_WATCH, 1, often, NULL},      {OP_STATUS, 0, NULL, NULL}};
+  static const CheckAsk asks[] = {
+      {OP_STATUS, 6, NULL, NULL},      {OP_ON, 6, NULL, NULL},    {OP_OFF, 4, hard, NULL},
+      {OP_OFF, 2, soft, NULL},         {OP_RESET, 2, NULL, NULL}, {OP_BOOT_DEVICE, 2, pxe, NULL},
+      {OP_BOOT_DEVICE, 1, disk, NULL}, {OP_ROUTE, 1, NULL, NULL}, {OP_WATCH, 1, often, NULL},
+      {OP_KEYS, 2, down, NULL},        {OP_STATUS, 0, NULL, NULL}};
   CheckWalk walk = {asks, lab->layout->clients, lab->layout->n_clients, 200, TIME_SECOND / 20};
 
   backend_check_walk(lab->check, &walk, 1);
@@ -334,6 +362,7 @@ main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_room, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_each, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_keys, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_hung_delays_nobody, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_behind_our_back, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_boot_device, set_up, tear_down),

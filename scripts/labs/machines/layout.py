@@ -63,7 +63,7 @@ def text(options, lab, net, bmcs):
         "note: >-",
         "  PCs of QEMU without KVM on this machine, under a libvirtd of their own. Each link is",
         f"  shaped at the bridge: it carries {unit} to a guest.",
-        f"defaults: {{power: {'ipmi' if bmcs else 'vm'}, console: vm, meter: vm, exec: ssh"
+        f"defaults: {{power: {'ipmi' if bmcs else 'vm'}, keys: vm, console: vm, meter: vm, exec: ssh"
         + (f", server: {plan.SERVER}" if options.server else "") + "}",
         f"subnets: {{pool: {{net: {net}.0.0/16}}}}",
         "switches: {lan: {log: house}}",
