@@ -72,6 +72,8 @@ say_trouble(const IpmiBmc *bmc, int code)
   case IPMICONSOLE_ERR_SOL_UNAVAILABLE:
     return ipmi_say(bmc, "offers no serial console; enable serial over LAN on it");
   case IPMICONSOLE_ERR_SOL_INUSE:
+    return ipmi_say(bmc, "has given the serial console to somebody else, or has not seen yet that "
+                         "they left; `console` takes it from them");
   case IPMICONSOLE_ERR_SOL_STOLEN:
     return ipmi_say(bmc, "gave the serial console to somebody else");
   case IPMICONSOLE_ERR_SOL_REQUIRES_ENCRYPTION:
@@ -132,7 +134,7 @@ console_level(const IpmiBmc *bmc)
 }
 
 static ipmiconsole_ctx_t
-create(const IpmiBmc *bmc, const char *place)
+create(const IpmiBmc *bmc, const char *place, gboolean from_anyone)
 {
   IpmiAccount account = bmc->account; /* the library takes no const, and copies */
   int patience = (int)(bmc->patience / TIME_MS), retransmit = (int)(bmc->retransmit / TIME_MS);
@@ -156,6 +158,7 @@ create(const IpmiBmc *bmc, const char *place)
   };
   struct ipmiconsole_engine_config engine = {
       .engine_flags = IPMICONSOLE_ENGINE_OUTPUT_ON_SOL_ESTABLISHED,
+      .behavior_flags = from_anyone ? 0 : IPMICONSOLE_BEHAVIOR_ERROR_ON_SOL_INUSE,
   };
   ipmiconsole_ctx_t context = ipmiconsole_ctx_create(place, &ipmi, &protocol, &engine);
   explicit_bzero(&account, sizeof account);
@@ -168,7 +171,9 @@ connect_to(IpmiConsole *console, GInetSocketAddress *address)
   g_autofree char *host = g_inet_address_to_string(g_inet_socket_address_get_address(address));
   g_autofree char *place = g_strdup_printf("%s:%u", host, g_inet_socket_address_get_port(address));
 
-  console->context = create(console->bmc, place);
+  gboolean from_anyone = g_strcmp0(ledger_argument(console->item, "from"), "anyone") == 0;
+
+  console->context = create(console->bmc, place, from_anyone);
   if (console->context == NULL) {
     fail(console, ipmi_say(console->bmc, "cannot be asked for its console: %s", g_strerror(errno)));
     return;

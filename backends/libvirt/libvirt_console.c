@@ -13,6 +13,7 @@ typedef struct {
   LibvirtCall call;
   LibvirtConsole *console; /* NULL: gone meanwhile */
   char *device;
+  gboolean from_anyone;
   virStreamPtr stream;
 } OpenStream;
 
@@ -28,7 +29,8 @@ struct LibvirtConsole {
   ConsoleLines lines;
   virStreamPtr stream; /* NULL: not open */
   OpenStream *opening;
-  guint again; /* source */
+  guint again;          /* source */
+  gboolean from_anyone; /* it is taken from whoever has it: once, for they might take it back */
   char *told;
 };
 
@@ -162,7 +164,8 @@ open_work(LibvirtCall *call)
   open->stream = virStreamNew(call->connection, VIR_STREAM_NONBLOCK);
   if (open->stream == NULL) {
     libvirt_call_failed(call);
-  } else if (virDomainOpenConsole(domain, open->device, open->stream, 0) < 0) {
+  } else if (virDomainOpenConsole(domain, open->device, open->stream,
+                                  open->from_anyone ? VIR_DOMAIN_CONSOLE_FORCE : 0) < 0) {
     libvirt_call_failed(call);
     virStreamFree(g_steal_pointer(&open->stream));
   }
@@ -173,7 +176,12 @@ static void
 take_failure(LibvirtConsole *console, const LibvirtCall *call)
 {
   g_autofree char *why = libvirt_say_failure(call, "console");
-  g_autofree char *text = g_strdup_printf("-- no console: %s --", why);
+  /* Of all that can keep it from a domain that runs. */
+  gboolean taken = call->code == VIR_ERR_OPERATION_FAILED && !call->lost;
+  g_autofree char *text =
+      g_strdup_printf("-- no console: %s%s%s --", why,
+                      taken ? "; if somebody else reads it, this takes it from them: console " : "",
+                      taken ? console->domain->name : "");
 
   if (call->code == VIR_ERR_NO_SUPPORT || call->code == VIR_ERR_NO_DOMAIN) {
     ledger_answer(console->item, VERDICT_FAILED, "%s", why);
@@ -207,6 +215,7 @@ open_done(LibvirtCall *call)
     return;
   }
   console->stream = stream;
+  console->from_anyone = FALSE;
   tell(console, "-- the console is open --");
   if (virStreamEventAddCallback(
           stream, VIR_STREAM_EVENT_READABLE | VIR_STREAM_EVENT_ERROR | VIR_STREAM_EVENT_HANGUP,
@@ -239,6 +248,7 @@ libvirt_console_try(LibvirtConsole *console)
   open = libvirt_call_new(sizeof *open, &class, domain->called);
   open->console = console;
   open->device = layout_setting_text(libvirt->layout, libvirt->settings, domain->node, "console");
+  open->from_anyone = console->from_anyone;
   console->opening = open;
   libvirt_host_call(domain->host, &open->call);
 }
@@ -256,6 +266,7 @@ libvirt_console_begin(LedgerItem *item, LibvirtDomain *domain)
   item->work = domain->console = console;
   console->item = item;
   console->domain = domain;
+  console->from_anyone = g_strcmp0(ledger_argument(item, "from"), "anyone") == 0;
   console_lines_init(&console->lines, item);
   libvirt_host_want(domain->host);
   libvirt_console_try(console);

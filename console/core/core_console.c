@@ -2,29 +2,30 @@
  * say stands in the log. */
 #include "core/core_private.h"
 
-/* The request that watches NODE's console; 0: none does. */
+/* The latest request that watches NODE's console; 0: none does. */
 static guint32
 watching(const CoreState *state, NodeId node)
 {
-  for (guint i = 0; i < state->requests->len; i++) {
-    const Request *request = state->requests->pdata[i];
+  for (guint i = state->requests->len; i > 0; i--) {
+    const Request *request = state->requests->pdata[i - 1];
     if (request->owner == OWNER_CONSOLE && request->nodes[0] == node)
       return request->id;
   }
   return 0;
 }
 
-/* One request a node, so that each can be ended alone. */
+/* One request a node, so that each can be ended alone. Who asks for it in so many words takes it
+ * from whoever has it. */
 static void
 open_console(CoreState *state, guint32 cmd, NodeId node)
 {
-  Argument what = {"what", "console"};
+  Argument arguments[] = {{"what", "console"}, {"from", "anyone"}};
   RequestSpec spec = {.cmd = cmd,
                       .owner = OWNER_CONSOLE,
                       .operation = OP_WATCH,
                       .role = ROLE_CONSOLE,
-                      .arguments = &what,
-                      .n_arguments = 1,
+                      .arguments = arguments,
+                      .n_arguments = cmd != 0 ? 2 : 1,
                       .deadline = TIME_NEVER};
   requests_send(state, &spec, &node, 1);
 }
@@ -54,6 +55,19 @@ consoles_link_up(CoreState *state, guint backend)
   }
 }
 
+/* A watch of core's own may be waiting for somebody else to let go of it: it makes way for one that
+ * does not. */
+static void
+take_console(CoreState *state, guint32 cmd, NodeId node)
+{
+  guint32 request = watching(state, node);
+  if (request && !state->layout->watch_consoles)
+    return;
+  if (request)
+    close_console(state, request);
+  open_console(state, cmd, node);
+}
+
 /* It is done when the requests are out. How they fare shows in the log. */
 void
 console_start(CoreState *state, const CommandEvent *event, const Command *command)
@@ -76,8 +90,8 @@ console_start(CoreState *state, const CommandEvent *event, const Command *comman
       g_array_append_val(without, node);
     else if (command->console_off && request)
       close_console(state, request);
-    else if (!command->console_off && !request)
-      open_console(state, event->cmd, node);
+    else if (!command->console_off)
+      take_console(state, event->cmd, node);
   }
   if (without->len)
     say_without(state, without);
