@@ -16,6 +16,8 @@ SERVICES = {
     "/usr/sbin/rpcbind": "rpcbind",
     "/usr/bin/nbd-server": "nbd-server",
     "mksquashfs": "squashfs-tools",
+    "mke2fs": "e2fsprogs",
+    "losetup": "mount",
     "/usr/bin/iperf3": "iperf3",
     "/usr/sbin/snmpd": "snmpd",
     "/usr/include/nfsc/libnfs.h": "libnfs-dev",
@@ -53,8 +55,16 @@ def _features():
     yield "cls_bpf", ["tc", f"{filters} prio 1 bpf {program} {redirect} dev v0"]
 
 
+def _disks():
+    """What the kernel lacks for a disk in a file, None if nothing."""
+    if subprocess.run(["losetup", "--find"], capture_output=True, check=False).returncode != 0:
+        return "loop device"
+    with open("/proc/filesystems", encoding="ascii") as file:
+        return None if "\text4\n" in file.read() else "ext4"
+
+
 def _kernel():
-    """The first feature this kernel lacks, None if it has all."""
+    """The first feature of networks this kernel lacks, None if it has all."""
     namespace = f"{PROBE}{os.getpid()}"
     made = subprocess.run(["ip", "netns", "add", namespace], capture_output=True, check=False)
     if made.returncode != 0:
@@ -74,6 +84,6 @@ def check(options):
     lacking = missing(NETWORK | ({} if options.bare else SERVICES))
     if lacking:
         raise plan.Wrong(f"missing packages: {' '.join(lacking)} (scripts/install-deps lab)")
-    lacks = _kernel()
+    lacks = _kernel() or (None if options.bare else _disks())
     if lacks:
         raise plan.Wrong(f"this kernel has no {lacks}, or does not let us use it")

@@ -10,6 +10,7 @@ import ctypes
 import os
 import signal
 import socket
+import subprocess
 import time
 
 from . import kernel, plan, state
@@ -56,6 +57,23 @@ def _mount_all(lab, node, more):
         own = os.path.join(folder(lab, node), "etc", name)
         if os.path.exists(own) and os.path.exists(f"/etc/{name}"):
             kernel.mount(own, f"/etc/{name}", None, kernel.MS_BIND)
+
+
+def _plug_disk(image, path):
+    """IMAGE, mounted at PATH, as the machine's only disk: what it reads is counted by itself, whatever
+    else this computer reads. When the machine's namespaces go, so does the loop device."""
+    # Without what the kernel would write of its own accord.
+    done = subprocess.run(["mount", "-o", "loop,noatime,noinit_itable", image, path],
+                          stderr=subprocess.PIPE, text=True, check=False)
+    if done.returncode != 0:
+        raise OSError(done.stderr.strip())
+    number = os.stat(path).st_dev
+    counter = os.open(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}/stat", os.O_PATH)
+    kernel.mount("tmpfs", "/sys/block", "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "mode=755")
+    os.makedirs("/sys/block/sda/device")
+    os.close(os.open("/sys/block/sda/stat", os.O_WRONLY | os.O_CREAT, 0o444))
+    kernel.mount(f"/proc/self/fd/{counter}", "/sys/block/sda/stat", None, kernel.MS_BIND)
+    os.close(counter)
 
 
 def _fill_run(user_id):
@@ -129,15 +147,17 @@ def _first_process(lab, node, services):
     _become(["/bin/sleep", "infinity"], "/dev/null")
 
 
-def _enter(options, lab, node, services, user_id, own, tell):
+def _enter(options, lab, node, services, user_id, own, disk, tell):
     """In the child: takes the namespaces and forks the first process, whose number goes to TELL."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     kernel.setns(os.path.join(state.NETNS, plan.namespace(options, node.name)))
-    kernel.unshare(kernel.CLONE_NEWNS | kernel.CLONE_NEWUTS | kernel.CLONE_NEWIPC
-                   | kernel.CLONE_NEWPID)
+    kernel.unshare(kernel.CLONE_NEWNS | kernel.CLONE_NEWUTS | kernel.CLONE_NEWIPC)
     socket.sethostname(node.name)
     _mount_all(lab, node.name, own)
     _fill_run(user_id)
+    if disk:
+        _plug_disk(*disk)
+    kernel.unshare(kernel.CLONE_NEWPID)
     pid = os.fork()
     if pid == 0:
         os.close(tell)
@@ -145,17 +165,17 @@ def _enter(options, lab, node, services, user_id, own, tell):
     os.write(tell, str(pid).encode())
 
 
-def start(options, lab, node, services, user_id, own=()):
+def start(options, lab, node, services, user_id, own=(), disk=None):
     """Switches a machine on. SERVICES: argument lists, programs by their whole path, and between them
     what must be listened on before those behind it start, as ("tcp", 22); OWN: folders that are its
-    own beside the usual ones."""
+    own beside the usual ones; DISK: an image of a file system, and where it is mounted."""
     mine, its = os.pipe()
     child = os.fork()
     if child == 0:
         status = 1
         try:
             os.close(mine)
-            _enter(options, lab, node, services, user_id, own, its)
+            _enter(options, lab, node, services, user_id, own, disk, its)
             status = 0
         except OSError as error:
             os.write(its, f"!{error}".encode())

@@ -12,6 +12,7 @@ COMMUNITY = "lab"
 SNMP_USER = "lab"
 SNMP_SECRETS = ("snmp-auth", "snmp-privacy")
 NBD_PORT, NFS_PORT, MOUNT_PORT, RPC_PORT = 10809, 2049, 20048, 111
+DISK = "disk.img"  # the server's, mounted at srv
 
 SSHD = """\
 Port 22
@@ -172,6 +173,11 @@ def commands(options, lab, node):
     return made
 
 
+def disk(lab, node):
+    """The image of NODE's disk and where it is mounted, for seat.start."""
+    return (os.path.join(lab, DISK), os.path.join(lab, "srv")) if node.kind == "server" else None
+
+
 def expected(options, node):
     """What NODE listens on once it is up."""
     wanted = {("tcp", 22)}
@@ -211,14 +217,16 @@ def start_data(lab):
     """Begins to make what the server serves, and the walker; wait for what is returned."""
     source = os.path.dirname(os.path.abspath(__file__))
     os.makedirs(os.path.join(lab, "bin"))
-    os.makedirs(os.path.join(lab, "srv", "scratch"), mode=0o755)
-    os.chmod(os.path.join(lab, "srv", "scratch"), 0o1777)
+    os.makedirs(os.path.join(lab, "srv"))
+    made = os.path.join(lab, "data")
+    os.makedirs(os.path.join(made, "scratch"))
+    os.chmod(os.path.join(made, "scratch"), 0o1777)
     shutil.copyfile(os.path.join(source, "bridge_mib.py"), os.path.join(lab, "bin", "bridge-mib"))
     walker = subprocess.Popen(["cc", "-std=gnu17", "-O2", "-D_GNU_SOURCE", "-o",
                                os.path.join(lab, "bin", "nfs-walk"),
                                os.path.join(os.path.dirname(source), "nfs-walk.c"), "-lnfs"])
     data = subprocess.Popen([shutil.which("python3"), os.path.join(source, "tree.py"),
-                             os.path.join(lab, "srv")], stdout=subprocess.DEVNULL)
+                             made, os.path.join(lab, DISK)], stdout=subprocess.DEVNULL)
     return [walker, data]
 
 
