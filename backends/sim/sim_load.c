@@ -70,8 +70,9 @@ typedef struct {
 static gboolean
 read_argument(const Argument *argument, Wanted *wanted, GError **error)
 {
-  static const char *const keys[] = {"job",   "label",   "cache", "rate",    "bytes", "protocol",
-                                     "mount", "version", "drop",  "unarmed", "arm",   NULL};
+  static const char *const keys[] = {"job",      "label", "cache",   "rate", "bytes",
+                                     "protocol", "mount", "version", "drop", "fill",
+                                     "unarmed",  "arm",   NULL};
   static const char *const caches[] = {"warm", "cold", NULL};
   static const char *const versions[] = {"3", "4", NULL};
   static const char *const protocols[] = {

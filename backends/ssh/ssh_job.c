@@ -10,13 +10,15 @@
  * and to go to sleep. */
 #define LEAD (G_USEC_PER_SEC / 2)
 #define LEAD_EACH 2000
+/* For a sample of the server's disk behind what made caches warm, which was none of the load's. */
+#define LEAD_WARM (G_USEC_PER_SEC * 3 / 2)
 
-/* A server whose caches are dropped before the load begins. */
+/* A server whose caches are dropped or filled before the load begins. */
 typedef struct {
   SshRequest *request;
   NodeId node;
   SshCommand *command; /* NULL when it is over */
-} Drop;
+} Cache;
 
 static JobHost *
 host_at(const SshRequest *request, guint i)
@@ -60,58 +62,62 @@ fire(SshRequest *request)
       slowest = MAX(slowest, host->before.trip / 1000);
   }
   gint64 at = g_get_monotonic_time() + LEAD + 2 * slowest + LEAD_EACH * (gint64)request->n_open;
+  if (plan->warm)
+    at += LEAD_WARM;
   for (guint i = 0; i < request->n_targets; i++)
     if (host_at(request, i) != NULL)
       ssh_job_host_fire(&request->targets[i], at);
 }
 
 static void
-post_drop(const Drop *drop, const char *text)
+post_cache(const Cache *cache, const char *text)
 {
   Event event = {
       .kind = EVENT_LINE,
-      .line = {.request = drop->request->id, .node = drop->node, .stream = "out", .text = text}};
-  ssh_post(drop->request->ssh, &event);
+      .line = {.request = cache->request->id, .node = cache->node, .stream = "out", .text = text}};
+  ssh_post(cache->request->ssh, &event);
 }
 
 static void
-on_dropped(SshCommand *command, const SshEnd *end, gpointer data)
+on_cache_ready(SshCommand *command, const SshEnd *end, gpointer data)
 {
-  Drop *drop = data;
-  JobPlan *plan = drop->request->data;
+  Cache *cache = data;
+  JobPlan *plan = cache->request->data;
+  const char *done = plan->cold ? "dropped" : "filled";
   gboolean good = end->kind == SSH_EXITED && end->status == 0;
   (void)command;
-  drop->command = NULL;
-  g_autofree char *text = good ? g_strdup("its caches are dropped")
-                               : g_strdup_printf("its caches were not dropped: %s", end->text);
-  post_drop(drop, text);
-  plan->n_dropping--;
-  if (plan->n_dropping == 0)
-    ssh_job_barrier(drop->request);
+  cache->command = NULL;
+  g_autofree char *text = good ? g_strdup_printf("its caches are %s", done)
+                               : g_strdup_printf("its caches were not %s: %s", done, end->text);
+  post_cache(cache, text);
+  plan->n_caches--;
+  if (plan->n_caches == 0)
+    ssh_job_barrier(cache->request);
 }
 
 static void
-drop_caches(SshRequest *request)
+prepare_caches(SshRequest *request)
 {
-  static const SshCommandCalls calls = {.ended = on_dropped};
+  static const SshCommandCalls calls = {.ended = on_cache_ready};
   JobPlan *plan = request->data;
   const Layout *layout = request->ssh->layout;
-  const char *names = ssh_request_argument(request, "drop");
+  const char *control = plan->cold ? "drop-caches" : "fill-caches";
+  const char *names = ssh_request_argument(request, plan->cold ? "drop" : "fill");
   g_auto(GStrv) words = g_strsplit(names != NULL ? names : "", ",", -1);
-  plan->dropped = TRUE;
+  plan->prepared = TRUE;
   for (guint i = 0; words[i] != NULL; i++) {
     NodeId node = layout_find(layout, words[i]);
     SshLink *link = node != NODE_NONE ? ssh_link_of(request->ssh, node) : NULL;
     g_autofree char *line =
-        link != NULL ? layout_control(layout, node, "drop-caches", "run", NULL) : NULL;
+        link != NULL ? layout_control(layout, node, control, "run", NULL) : NULL;
     if (line == NULL)
       continue;
-    Drop *drop = g_new0(Drop, 1);
-    *drop = (Drop){.request = request, .node = node};
-    g_ptr_array_add(plan->drops, drop);
-    plan->n_dropping++;
+    Cache *cache = g_new0(Cache, 1);
+    *cache = (Cache){.request = request, .node = node};
+    g_ptr_array_add(plan->caches, cache);
+    plan->n_caches++;
     SshCommandSpec spec = {.line = line};
-    drop->command = ssh_command_start(link, &spec, &calls, drop);
+    cache->command = ssh_command_start(link, &spec, &calls, cache);
   }
 }
 
@@ -120,7 +126,7 @@ ssh_job_barrier(SshRequest *request)
 {
   JobPlan *plan = request->data;
   guint ready = 0;
-  if (plan->fired || plan->called_off || plan->n_dropping > 0)
+  if (plan->fired || plan->called_off || plan->n_caches > 0)
     return;
   for (guint i = 0; i < request->n_targets; i++) {
     const JobHost *host = host_at(request, i);
@@ -130,9 +136,9 @@ ssh_job_barrier(SshRequest *request)
   }
   if (ready == 0)
     return;
-  if (plan->cold && !plan->dropped)
-    drop_caches(request);
-  if (plan->n_dropping == 0)
+  if ((plan->cold || plan->warm) && !plan->prepared)
+    prepare_caches(request);
+  if (plan->n_caches == 0)
     fire(request);
 }
 
@@ -238,11 +244,11 @@ refuse(SshRequest *request, const char *why)
 }
 
 static void
-drop_free(gpointer data)
+cache_free(gpointer data)
 {
-  Drop *drop = data;
-  ssh_command_forget(drop->command);
-  g_free(drop);
+  Cache *cache = data;
+  ssh_command_forget(cache->command);
+  g_free(cache);
 }
 
 static JobPlan *
@@ -252,7 +258,7 @@ plan_new(const Job *job)
   plan->job = job;
   plan->token = g_strdup_printf("pult-%08x%08x", g_random_int(), g_random_int());
   plan->match = pattern_match_new();
-  plan->drops = g_ptr_array_new_with_free_func(drop_free);
+  plan->caches = g_ptr_array_new_with_free_func(cache_free);
   return plan;
 }
 
@@ -318,7 +324,7 @@ free_plan(gpointer data)
     return;
   if (plan->timer != 0)
     g_source_remove(plan->timer);
-  g_ptr_array_unref(plan->drops);
+  g_ptr_array_unref(plan->caches);
   pattern_match_free(plan->match);
   g_free(plan->token);
   g_free(plan);

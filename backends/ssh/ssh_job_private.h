@@ -51,9 +51,9 @@ typedef struct {
   gboolean fired, called_off;
   guint timer; /* for those that do not get ready */
   PatternMatch *match;
-  GPtrArray *drops; /* of Drop: servers whose caches are being dropped */
-  guint n_dropping;
-  gboolean dropped;
+  GPtrArray *caches; /* of Cache: servers whose caches are being dropped or filled */
+  guint n_caches;
+  gboolean prepared; /* they have been told to */
 } JobPlan;
 
 /* Starts it; with a failure its result is given. */

@@ -43,16 +43,17 @@ disk_of(const CoreState *state, NodeId server)
 }
 
 char *
-cache_drops(const CoreState *state, const GArray *nodes)
+cache_servers(const CoreState *state, const GArray *nodes, CacheState wish)
 {
+  const char *control = wish == CACHE_COLD ? "drop-caches" : "fill-caches";
   g_autofree gboolean *seen = g_new0(gboolean, state->layout->n_nodes);
   g_autoptr(GString) names = g_string_new(NULL);
-  for (guint i = 0; i < nodes->len; i++) {
+  for (guint i = 0; i < nodes->len && wish != CACHE_ANY; i++) {
     NodeId server = server_of(state, g_array_index(nodes, NodeId, i));
     if (server == NODE_NONE || seen[server])
       continue;
     seen[server] = TRUE;
-    g_autofree char *line = layout_control(state->layout, server, "drop-caches", "run", NULL);
+    g_autofree char *line = layout_control(state->layout, server, control, "run", NULL);
     if (line)
       g_string_append_printf(names, "%s%s", names->len ? "," : "",
                              state->layout->nodes[server].name);

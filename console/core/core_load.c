@@ -288,7 +288,7 @@ void
 load_start(CoreState *state, const CommandEvent *event, const Command *command, const Plan *plan)
 {
   Load *load = add_load(state, command, plan);
-  g_autofree char *drops = NULL;
+  g_autofree char *servers = cache_servers(state, plan->nodes, command->cache);
   g_autoptr(GArray) arguments = g_array_new(FALSE, FALSE, sizeof(Argument));
   Argument job = {"job", command->job}, label = {"label", load->seen.label};
   g_array_append_val(arguments, job);
@@ -297,9 +297,9 @@ load_start(CoreState *state, const CommandEvent *event, const Command *command, 
     Argument cache = {"cache", load->seen.cache};
     g_array_append_val(arguments, cache);
   }
-  if (command->cache == CACHE_COLD && (drops = cache_drops(state, plan->nodes)) != NULL) {
-    Argument drop = {"drop", drops};
-    g_array_append_val(arguments, drop);
+  if (servers != NULL) {
+    Argument prepared = {command->cache == CACHE_COLD ? "drop" : "fill", servers};
+    g_array_append_val(arguments, prepared);
   }
   for (guint i = 0; command->keys && command->keys[i]; i++) {
     Argument argument = {command->keys[i], command->values[i]};

@@ -44,9 +44,11 @@ load_action(const CoreState *state, const Command *command, const GArray *nodes)
 {
   static const char *const caches[] = {
       [CACHE_ANY] = "", [CACHE_COLD] = " cold", [CACHE_WARM] = " warm"};
-  g_autofree char *drops = command->cache == CACHE_COLD ? cache_drops(state, nodes) : NULL;
-  return g_strconcat("load ", command->job, caches[command->cache],
-                     drops ? ", which drops the caches of " : NULL, drops, NULL);
+  g_autofree char *servers = cache_servers(state, nodes, command->cache);
+  const char *does = command->cache == CACHE_COLD ? "drops" : "fills";
+  return servers ? g_strdup_printf("load %s%s, which %s the caches of %s", command->job,
+                                   caches[command->cache], does, servers)
+                 : g_strconcat("load ", command->job, caches[command->cache], NULL);
 }
 
 static char *

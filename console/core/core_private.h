@@ -459,8 +459,9 @@ void cache_started(CoreState *state, Load *load);                 /* its first s
 /* Whether the proof needs a sample from after END, when all were through, that has not come yet. */
 gboolean cache_waits(const CoreState *state, const Load *load, gint64 end);
 void cache_decide(CoreState *state, Load *load);
-/* Servers whose caches a cold load on NODES drops, by name, commas between; NULL: none. */
-char *cache_drops(const CoreState *state, const GArray *nodes);
+/* Servers whose caches a load on NODES drops (cold) or fills (warm), by name, commas between; NULL:
+ * none. */
+char *cache_servers(const CoreState *state, const GArray *nodes, CacheState wish);
 
 /* core_load.c */
 /* The label a load goes by: its own, else its job's name made one. Free with g_free. */

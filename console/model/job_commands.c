@@ -79,7 +79,8 @@ unknown_word(const JobRecipe *recipe, const char *job, const char *key, gboolean
 static gboolean
 is_common(const char *key)
 {
-  static const char *const words[] = {"job", "label", "cache", "unarmed", "arm", "drop", NULL};
+  static const char *const words[] = {"job", "label", "cache", "unarmed",
+                                      "arm", "drop",  "fill",  NULL};
 
   return g_strv_contains(words, key);
 }

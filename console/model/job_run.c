@@ -44,7 +44,7 @@ static gboolean
 is_taken(const char *name)
 {
   static const char *const taken[] = {"job", "label",  "cache",  "unarmed", "arm",  "node", "ip",
-                                      "mac", "number", "server", "needs",   "drop", NULL};
+                                      "mac", "number", "server", "needs",   "drop", "fill", NULL};
 
   return g_strv_contains(taken, name) || g_strv_contains(line_names, name);
 }

@@ -76,8 +76,8 @@ gboolean layout_setting_flag(const Layout *layout, const LayoutBackend *backend,
 
 /* A command line for the shell of NODE. NAME is a property as `set` and `get` name it within its
  * node (`nfsd`, `bond0.policy`, `eth1.state`, `link:sw2-sw3.state`), or `off`, `soft-off`, `reset`,
- * `kexec`, `usage`, `drop-caches`. ACTION: `get`, `set` or, where the layout gives one line only,
- * `run`. {value} is VALUE, quoted for the shell. NULL when the layout gives none. */
+ * `kexec`, `usage`, `drop-caches`, `fill-caches`. ACTION: `get`, `set` or, where the layout gives
+ * one line only, `run`. {value} is VALUE, quoted for the shell. NULL when the layout gives none. */
 char *layout_control(const Layout *layout, NodeId node, const char *name, const char *action,
                      const char *value);
 

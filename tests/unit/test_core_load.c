@@ -58,6 +58,35 @@ test_start_and_figures(void **state)
   lab_expect(lab, "done 2 ok\n");
 }
 
+/* What is done to a server's caches stands in the plan and in the request. */
+static void
+test_servers_prepare_caches(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *cache, *plan, *arguments;
+  } cases[] = {
+      {"", "dd", ""},
+      {"cold ", "dd cold, which drops the caches of s1", " cache=cold drop=s1"},
+      {"warm ", "dd warm, which fills the caches of s1", " cache=warm fill=s1"},
+  };
+  for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+    g_autoptr(Lab) lab = lab_new("tests/unit/samples/caches.yaml", &yes);
+    lab_link(lab, "sim", TRUE, "simulated lab");
+    g_string_truncate(lab->out, 0);
+    g_autofree char *said = g_strdup_printf("load start dd on a[01-02] %sas d", cases[i].cache);
+    g_autofree char *asked = g_strconcat("plan ", said, NULL);
+    g_autofree char *plan =
+        g_strdup_printf("plan 1: load %s a[01-02] by sim; 2 seats\n", cases[i].plan);
+    g_autofree char *request =
+        g_strdup_printf("request 3 exec sim a[01-02] cmd=2 job=dd label=d%s\n", cases[i].arguments);
+    lab_say(lab, asked);
+    lab_expect_only(lab, "plan", plan);
+    lab_say(lab, said);
+    lab_expect_only(lab, "request", request);
+  }
+}
+
 /* A cold load that is through at 10 s and has had no sample of the disk since: `wait load d timeout
  * 9s` has been said, and `load stop d`. */
 static Lab *
@@ -460,6 +489,7 @@ main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_start_and_figures),
+      cmocka_unit_test(test_servers_prepare_caches),
       cmocka_unit_test(test_cold_is_proved),
       cmocka_unit_test(test_what_the_wire_saw),
       cmocka_unit_test(test_for_a_time_from_the_start),

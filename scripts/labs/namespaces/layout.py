@@ -90,12 +90,13 @@ def _control(lab):
     return ["control:", f"  {plan.SERVER}:",
             f"    bond0.policy: {{get: \"{lab}/bin/bond\", set: \"{lab}/bin/bond {{value}}\"}}",
             "    drop-caches: 'sync; echo 3 >/proc/sys/vm/drop_caches'",
+            f"    fill-caches: 'find {lab}/srv -type f -exec cat {{{{}} + >/dev/null'",
             *_link_state("sw1", "sw2"), *_link_state("sw2", "sw3")]
 
 
 def _jobs():
     """What clients do that mount nothing: libnfs and libnbd ask the server themselves. They keep
-    nothing, so a cold client needs no more."""
+    nothing, so that cold or warm is the server's affair."""
     nfs = "nfs://{server}/tree"
     iperf = 'exec iperf3 -c {host} -p $IPERF3_PORT -t {time} -P {streams} -f k "$@"'
     jobs = {
@@ -114,6 +115,7 @@ def _jobs():
     }
     lines = ["jobs:"]
     for job, words in jobs.items():
+        words |= {"warm": ":"} if "source" in words else {}
         lines.append(f"  {job}:")
         lines += [f"    {key}: '{text}'" for key, text in words.items()]
     return lines
