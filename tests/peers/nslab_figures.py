@@ -16,7 +16,8 @@ import threading
 import time
 
 from live_session import Session, wait_until
-from nslab_lab import ENVIRONMENT, FULL, SERVER_IP, TMPDIR, check, nslab, read, said, timed
+from nslab_lab import (ENVIRONMENT, FULL, SERVER_IP, TMPDIR, check, nslab, payload, read, said,
+                       timed)
 
 BEHIND = ["b04", "b05", "b06"] if FULL else ["b01", "b02", "b03"]  # on sw3
 SEAT = BEHIND[-1]
@@ -28,16 +29,6 @@ SPEAK = f"""\
 import socket
 socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("{SERVER_IP}", 9))
 """
-
-
-def payload(lab, node, device, sent):
-    """By the kernel: octets less 66 a packet."""
-    for line in read(f"/proc/{lab.pid(node)}/net/dev").splitlines()[2:]:
-        name, _, rest = line.partition(":")
-        if name.strip() == device:
-            words = [int(word) for word in rest.split()]
-            return words[8] - 66 * words[9] if sent else words[0] - 66 * words[1]
-    raise RuntimeError(f"{node} has no {device}")
 
 
 def snmp_payload(lab, switch, device):

@@ -2,6 +2,7 @@
 
 import contextlib
 import ctypes
+import glob
 import json
 import os
 import signal
@@ -98,6 +99,8 @@ def remains(name, inside):
     left = namespaces(name) + processes(name, inside)
     left += [path for path in (f"/sys/class/net/pl-{name}", os.path.join(LABS, name))
              if os.path.exists(path)]
+    left += [loop for loop in glob.glob("/sys/block/loop*/loop/backing_file")
+             if read(loop).startswith(os.path.join(LABS, name) + "/")]
     return " ".join(left)
 
 
@@ -161,14 +164,21 @@ class Lab:
         return found
 
 
+def payload(lab, node, device, sent):
+    """By the kernel: octets less 66 a packet."""
+    for line in read(f"/proc/{lab.pid(node)}/net/dev").splitlines()[2:]:
+        name, _, rest = line.partition(":")
+        if name.strip() == device:
+            words = [int(word) for word in rest.split()]
+            return words[8] - 66 * words[9] if sent else words[0] - 66 * words[1]
+    raise RuntimeError(f"{node} has no {device}")
+
+
 # --- A test's course ------------------------------------------------------------------------------
 
 
-def why_not():
-    if os.geteuid() != 0:
-        return "namespaces want root"
-    done = nslab("up", "--clients", "2", "--name", NAMES[0])
-    nslab("down", "--name", NAMES[0])
+def why_not(done):
+    """Why this machine can have no lab, by an `up` that is DONE; None when it can."""
     lines = done.stderr.strip().splitlines()
     if done.returncode == 2 and lines and ("missing packages" in lines[-1]
                                            or "kernel has no" in lines[-1]):
@@ -183,10 +193,10 @@ def timed(test, *arguments):
     return result
 
 
-def main(run):
-    reason = why_not()
-    if reason:
-        print(reason)
+def main(run, clients=None):
+    """RUN, where a lab can be raised; with CLIENTS it is given one of so many, which is up."""
+    if os.geteuid() != 0:
+        print("namespaces want root")
         return 77
 
     def stop(number, _):
@@ -195,7 +205,18 @@ def main(run):
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, stop)
     try:
-        run()
+        up = nslab("up", "--clients", str(clients or 2), "--name", NAMES[0])
+        if why_not(up):
+            print(why_not(up))
+            return 77
+        if clients is None:
+            nslab("down", "--name", NAMES[0])
+            run()
+        elif check("up", up.returncode == 0, said(up)):
+            run(Lab(NAMES[0]))
+            inside = inodes(NAMES[0])
+            nslab("down", "--name", NAMES[0])
+            check("down", not remains(NAMES[0], inside), remains(NAMES[0], inside))
     finally:
         for name in NAMES:
             nslab("down", "--name", name)
