@@ -326,10 +326,12 @@ sim_load_signal_submit(Sim *sim, Request *request, const RequestEvent *event)
     return;
   }
   request->signalled = (guint32)id;
+  request->leaves = g_strcmp0(sim_request_argument(event, "signal"), "LEAVE") == 0;
   sim_request_answer_all(sim, request, 0, VERDICT_OK, NULL);
 }
 
-/* Every signal ends a job, which then gives its figures: that is all a load knows of signals. */
+/* Every signal ends a job, which then gives its figures: that is all a load knows of signals. What
+ * is left to run on is played no further. */
 char *
 sim_load_signal(Sim *sim, const Request *request, NodeId node)
 {
@@ -337,6 +339,15 @@ sim_load_signal(Sim *sim, const Request *request, NodeId node)
   if (run == NULL)
     return g_strdup_printf("%s runs no load of request %u", sim_name(sim, node),
                            request->signalled);
-  sim_load_moved(sim, run);
+  if (!request->leaves) {
+    sim_load_moved(sim, run);
+    return NULL;
+  }
+  Request *exec = run->request;
+  guint target = run->target;
+  sim_load_end(sim, run);
+  sim_request_result(
+      sim, exec, target, VERDICT_CANCELLED,
+      g_strdup_printf("%s: left running, and played no further", sim_name(sim, node)));
   return NULL;
 }

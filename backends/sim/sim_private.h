@@ -182,6 +182,7 @@ struct Request {
   gboolean next_disk; /* boot-device */
   Protocol next_protocol;
   guint32 signalled; /* signal: the exec */
+  gboolean leaves;   /* that signal is to let go of it */
   Property property; /* get, set */
   char **keys;       /* keys */
   gboolean back;     /* route: to what was shown before */

@@ -43,7 +43,7 @@ struct SshCommand {
   gboolean closed, exited;
   int status;
   char *signal;
-  gboolean cancelled;
+  gboolean cancelled, left;
   gint64 due;      /* µs: KILL, then the end; or of a lingering channel */
   gboolean killed; /* KILL was sent */
 };
@@ -189,6 +189,13 @@ ssh_command_cancel(SshCommand *command)
   command->cancelled = TRUE;
   command->due = g_get_monotonic_time() + SSH_GRACE * G_USEC_PER_SEC;
   ssh_command_signal(command, "TERM");
+  ssh_link_wake(command->link);
+}
+
+void
+ssh_command_leave(SshCommand *command)
+{
+  command->left = TRUE;
   ssh_link_wake(command->link);
 }
 
@@ -425,6 +432,8 @@ step_running(SshCommand *command, gint64 now)
   deliver(command);
   if (command->closed && command->exited)
     return end_exited(command);
+  if (command->left)
+    return end(command, SSH_LOST, "left running");
   if (command->closed || (command->host != NULL && command->cancelled))
     return end(command, SSH_LOST, "the host closed it without telling its status");
   if (command->exited && !command->killed && command->due > now + LINGER)

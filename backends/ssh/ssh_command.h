@@ -68,7 +68,9 @@ void ssh_command_signal(SshCommand *command, const char *signal);
 /* TERM, after SSH_GRACE KILL; ENDED says what came of it. One that has not started ends
  * SSH_NOT_STARTED. */
 void ssh_command_cancel(SshCommand *command);
-/* The same, with no further call: DATA may go. Takes NULL. */
+/* Lets go of it: its channel is closed and no signal given. Ends SSH_LOST. */
+void ssh_command_leave(SshCommand *command);
+/* As ssh_command_cancel(), with no further call: DATA may go. Takes NULL. */
 void ssh_command_forget(SshCommand *command);
 
 #endif

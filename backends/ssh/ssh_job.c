@@ -309,6 +309,17 @@ give_signal(SshTarget *target, const char *signal)
   ssh_job_host_stop(target, kill ? signal : plan->job->run->stop);
 }
 
+/* What has not begun yet is not left behind. */
+static void
+leave(SshTarget *target, gint64 seconds)
+{
+  const JobHost *host = target->data;
+  if (host != NULL && host->phase < HOST_FIRED)
+    give_signal(target, "TERM");
+  else
+    ssh_job_host_leave(target, seconds);
+}
+
 static void
 free_target(SshTarget *target)
 {
@@ -333,5 +344,6 @@ free_plan(gpointer data)
 const SshOperation ssh_job_operation = {.begin = begin,
                                         .stop = stop,
                                         .signal = give_signal,
+                                        .leave = leave,
                                         .free_target = free_target,
                                         .free_data = free_plan};

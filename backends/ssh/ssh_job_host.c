@@ -87,6 +87,16 @@ ssh_job_host_stop(SshTarget *target, const char *signal)
     ssh_command_cancel(target->command);
 }
 
+void
+ssh_job_host_leave(SshTarget *target, gint64 seconds)
+{
+  JobHost *host = host_of(target);
+  if (host == NULL || target->command == NULL || host->told || host->phase >= HOST_ENDED)
+    return;
+  host->told = TRUE;
+  tell(target, "leave %" G_GINT64_FORMAT "\n", seconds);
+}
+
 /* ---- Its end ----------------------------------------------------------------------------------
  */
 
@@ -192,6 +202,8 @@ on_ended(SshCommand *command, const SshEnd *end, gpointer data)
   target->command = NULL;
   if (host->phase == HOST_ENDED) {
     give_result(target);
+  } else if (host->left) {
+    ssh_target_result(target, VERDICT_CANCELLED, "left running");
   } else if (host->verdict != VERDICT_OK) {
     ssh_target_result(target, host->verdict, "%s", host->why);
   } else if (host->told) {
@@ -299,6 +311,9 @@ take_words(SshTarget *target, const char *said)
     take_time(target, words[1], words[2]);
   } else if (strcmp(words[0], "start") == 0) {
     take_start(target, words[1]);
+  } else if (strcmp(words[0], "left") == 0 && target->command != NULL) {
+    host_of(target)->left = TRUE;
+    ssh_command_leave(target->command);
   } else if (strcmp(words[0], "end") == 0) {
     take_end(target, words + 1);
   }

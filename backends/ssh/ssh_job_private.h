@@ -36,6 +36,7 @@ typedef struct {
   int status;          /* of the command */
   guint readers;       /* hosts that run the same command, itself included */
   gboolean told, over; /* was told to stop; and did so before its own end */
+  gboolean left;       /* the host has said that it runs on without us */
   Verdict verdict;     /* when it ends because of the console: CANCELLED, FAILED; else OK */
   char *why;           /* for the result */
   char *complaint;     /* its last line of errors */
@@ -61,6 +62,8 @@ void ssh_job_host_begin(SshTarget *target);
 void ssh_job_host_fire(SshTarget *target, gint64 at); /* µs of the monotonic clock */
 /* Ends it with its job's own signal, or before it has begun. */
 void ssh_job_host_stop(SshTarget *target, const char *signal);
+/* It runs on without us; after SECONDS, -1 never, the host ends it as it is ended here. */
+void ssh_job_host_leave(SshTarget *target, gint64 seconds);
 void ssh_job_host_free(JobHost *host);
 
 /* Somebody has got ready, or has its result. TARGET's request may be gone afterwards. */

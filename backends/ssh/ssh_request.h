@@ -30,6 +30,8 @@ typedef struct {
   void (*stop)(SshTarget *target, Verdict why);
   /* OP_SIGNAL of this request; NULL: it cannot be signalled. */
   void (*signal)(SshTarget *target, const char *signal);
+  /* The signal LEAVE: it runs on without us for SECONDS, -1 to its own end. NULL: it cannot. */
+  void (*leave)(SshTarget *target, gint64 seconds);
   void (*free_target)(SshTarget *target); /* DATA, with the result; NULL: nothing to free */
   void (*free_data)(gpointer data);       /* of the request; NULL likewise */
 } SshOperation;

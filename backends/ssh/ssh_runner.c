@@ -1,7 +1,8 @@
 #include "backends/ssh/ssh_runner.h"
 
-/* all SIGNAL: gives it to everything in the session but its three shells: the first ($$) and those
- * that have it as their parent. False when there is nothing. Zombies are left to their parents.
+/* all SIGNAL: gives it to everything in the session but its own shells: the first ($$) and those
+ * that have one of $shells as their parent. False when there is nothing. Zombies are left to their
+ * parents.
  *
  * end_all SIGNAL: the same, and KILL to what is left after 3 s. Of nothing it looks a second time:
  * it may just have been about to begin.
@@ -22,10 +23,10 @@ static const char common[] =
     "all() {"
     " found=1;"
     " for p in /proc/[0-9]*/stat; do"
-    "  read -r line <$p && set -- $1 ${line##*) } && [ \"$5\" = $session ] && [ $2 != Z ] &&"
-    "   [ $3 != $$ ] || continue;"
+    "  read -r line <$p && set -- $1 ${line##*) } && [ \"$5\" = $session ] && [ $2 != Z ] ||"
+    "   continue;"
     "  p=${p%/*}; p=${p##*/};"
-    "  [ $p != $$ ] && kill -$1 $p && found=0;"
+    "  case $shells in *\" $3 \"*|*\" $p \"*) ;; *) kill -$1 $p && found=0 ;; esac;"
     " done;"
     " return $found;"
     "}; "
@@ -63,20 +64,32 @@ static const char reader[] =
     "  echo) tick; say echo $arg $t >&4 ;;"
     "  fire|bye) echo $word $arg ;;"
     "  stop) give_up $arg ;;"
+    "  leave) let_go $arg ;;"
     "  esac;"
     " done;"
+    " [ -z \"$stays\" ] || outlive;"
     " give_up TERM;"
     " exec >/dev/null;"
     " while kill -0 $worker; do"
     "  end_all TERM 2>/dev/null; pause .1;"
     " done;"
     "}; "
+    /* The end of the channel is then none of the job's, which has so many seconds more, or with -1
+     * as many as it takes. The worker has its farewell already, for when the job has ended. */
+    "let_go() {"
+    " stays=$1; up; begun=${u%??};"
+    " echo bye;"
+    " say left >&4;"
+    "}; "
+    "outlive() {"
+    " while up; [ $stays -lt 0 ] || [ $((${u%??} - begun)) -lt $stays ]; do pause 1; done;"
+    "}; "
     /* The worker is told first: what it waits for may be what is ended. It may be about to begin
      * something: when the channel has ended the reader stays until the worker has gone. */
     "give_up() {"
     " echo stop;"
     " for p in /proc/[0-9]*/stat; do"
-    "  read -r line <$p && set -- $1 ${line##*) } && [ $3 = $$ ] || continue;"
+    "  read -r line <$p && set -- $1 ${line##*) } && [ $3 = $top ] || continue;"
     "  p=${p%/*}; p=${p##*/};"
     "  [ $p != $me ] && worker=$p && kill -USR1 $p;"
     " done;"
@@ -151,10 +164,25 @@ static const char worker[] =
     " exit 0;"
     "}; ";
 
-/* What shells say of children that a signal ended is for nobody: errors of lines go to 5. */
-static const char session[] = "trap : HUP INT TERM USR1 PIPE; "
-                              "exec 3<&0 4>&1 5>&2 </dev/null 2>/dev/null; "
-                              "{ exec 5>&-; read_channel; } | { exec 3<&- 4>&-; work; }";
+/* What the job writes goes by one more pipe, which is read when nobody wants it any more: without a
+ * reader its next line would end a job that was left running. Not in the session, where it would be
+ * one of the things that are ended; without setsid nothing is read for nobody.
+ *
+ * What shells say of children that a signal ended is for nobody: errors of lines go to 5. */
+static const char session[] =
+    "keep() {"
+    " exec 3<&- 4>&- 5>&- 6>&-;"
+    " [ -n \"$own\" ] && exec $own $shell -c \"cat; exec cat >/dev/null\";"
+    " exec cat;"
+    "}; "
+    "both() {"
+    " read -r line </proc/self/stat; top=${line%% *}; set -- ${line##*) }; shells=\" $$ $2 $top \";"
+    " { exec 5>&-; read_channel; } | { exec 3<&- 4>&-; work; };"
+    "}; "
+    "errors() { both 5>&1 >&6 6>&- | keep >&5; }; "
+    "trap : HUP INT TERM USR1 PIPE; "
+    "exec 3<&0 4>&1 5>&2 </dev/null 2>/dev/null; "
+    "errors 6>&1 | keep >&4";
 
 static void
 set(GString *text, const char *name, const char *value)
@@ -177,7 +205,7 @@ ssh_runner_text(const SshRunner *runner)
   set(text, "command", runner->command);
   set(text, "measure", runner->measure);
   set(text, "cleanup", runner->cleanup);
-  g_string_append(text, "stopped=; ran=; worker=; ");
+  g_string_append(text, "stopped=; ran=; worker=; stays=; ");
   g_string_append(text, common);
   g_string_append(text, reader);
   g_string_append(text, worker);

@@ -98,8 +98,19 @@ find_target(SshRequest *request, NodeId node)
 static gboolean
 is_signal(const char *name)
 {
-  static const char *const names[] = {"TERM", "KILL", "INT", "HUP", "USR1", "USR2", NULL};
+  static const char *const names[] = {"TERM", "KILL", "INT", "HUP", "USR1", "USR2", "LEAVE", NULL};
   return name != NULL && g_strv_contains(names, name);
+}
+
+/* By argument `for`; -1. */
+static gint64
+seconds_left(const SshRequest *request)
+{
+  const char *text = ssh_request_argument(request, "for");
+  gint64 left;
+  if (text == NULL || !units_parse_duration(text, &left, NULL))
+    return -1;
+  return MAX((left + TIME_SECOND - 1) / TIME_SECOND, 0);
 }
 
 static void
@@ -117,7 +128,12 @@ begin_signal(SshRequest *request)
         sound ? find_target(ssh_request_find(request->ssh, (guint32)number), target->node) : NULL;
     if (!is_signal(name)) {
       ssh_target_result(target, VERDICT_FAILED, "no signal %s is known here", name);
-    } else if (meant == NULL || meant->request->class->signal == NULL) {
+    } else if (meant != NULL && meant->request->class->leave != NULL &&
+               strcmp(name, "LEAVE") == 0) {
+      meant->request->class->leave(meant, seconds_left(request));
+      ssh_target_result(target, VERDICT_OK, NULL);
+    } else if (meant == NULL || meant->request->class->signal == NULL ||
+               strcmp(name, "LEAVE") == 0) {
       ssh_target_result(target, VERDICT_FAILED, "nothing that a signal could be given to runs");
     } else {
       meant->request->class->signal(meant, name);

@@ -8,7 +8,7 @@
  *   boot    SET [via pxe|disk|keys|kexec] [entry NAME] [cold|warm] [stagger DUR] [as LABEL]
  *           [including in-use]
  *   wait    boot LABEL|SET STAGE | load LABEL | power SET on|off    [at-least N] [timeout DUR]
- *   load    start JOB on SET [cold|warm] [for DUR] [as LABEL] [KEY=VALUE…] | load stop LABEL
+ *   load    start JOB on SET [cold|warm] [for DUR] [as LABEL] [KEY=VALUE…] | load stop|leave LABEL
  *   measure SOURCE… (for DUR | during LABEL) [window DUR] as LABEL
  *   expect  LABEL.FIGURE (< | <= | > | >= | within) VALUE [+-N%]
  *   reserve SET until TIME "why"   release SET
@@ -118,7 +118,8 @@ typedef struct {
   char **press;  /* keys: by their names, NULL-terminated */
   RouteTo route; /* route; NODE: set */
 
-  gboolean load_stop;
+  gboolean load_stop; /* or leave */
+  gboolean load_leave;
   char *job;
   CacheState cache;
   char **keys, **values; /* load KEY=VALUE, NULL-terminated */

@@ -59,11 +59,13 @@ const VerbInfo command_verbs[] = {
      "Example:\n"
      "  wait boot nbd16 login at-least 15 timeout 3 min\n"},
     {"load",
-     "load start JOB on SET [cold|warm] [for DUR] [as LABEL] [KEY=VALUE…] | load stop "
-     "LABEL",
-     "run a job on seats, or stop it",
+     "load start JOB on SET [cold|warm] [for DUR] [as LABEL] [KEY=VALUE…] | load "
+     "stop|leave LABEL",
+     "run a job on seats, stop it, or leave it running",
      "Starts JOB on every seat of SET and leaves it running: wait load LABEL waits\n"
-     "for its end, load stop LABEL ends it. cold empties the caches before, the\n"
+     "for its end, load stop LABEL ends it. load leave LABEL lets it run on without\n"
+     "pult and without figures, to its own end or that of its `for`; what still runs\n"
+     "when pult ends is ended with it. cold empties the caches before, the\n"
      "server's too, and is asked about because others share that server; warm has\n"
      "everything read once before. With neither the caches are as they are.\n"
      "\n"

@@ -258,12 +258,12 @@ take_key(Parser *parser, Command *command)
 static gboolean
 parse_load(Parser *parser, Command *command)
 {
-  static const char *const actions[] = {"start", "stop", NULL};
+  static const char *const actions[] = {"start", "stop", "leave", NULL};
   int action;
   if (!parser_choice(parser, "a load action", actions, &action))
     return FALSE;
-  command->load_stop = action == 1;
-  if (command->load_stop)
+  command->load_leave = action == 2;
+  if ((command->load_stop = action > 0))
     return parser_label(parser, &command->label) && parser_end(parser);
   if (!parser_argument(parser, "a job", &command->job))
     return FALSE;

@@ -101,7 +101,9 @@ print_wait(GString *out, const Command *command)
 static void
 print_load(GString *out, const Command *command)
 {
-  g_string_append(out, command->load_stop ? "load stop" : "load start");
+  g_string_append(out, command->load_leave  ? "load leave"
+                       : command->load_stop ? "load stop"
+                                            : "load start");
   command_print_argument(out, command->load_stop ? command->label : command->job);
   if (command->load_stop)
     return;

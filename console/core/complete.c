@@ -46,6 +46,7 @@ static const Form forms[] = {
     {"wait", "power", {{SLOT_SET, NULL}, {SLOT_WORDS, "on off"}}, "at-least timeout"},
     {"load", "start", {{SLOT_JOB, NULL}, {SLOT_WORDS, "on"}, {SLOT_SET, NULL}}, "cold|warm for as"},
     {"load", "stop", {{SLOT_LOAD, NULL}}, ""},
+    {"load", "leave", {{SLOT_LOAD, NULL}}, ""},
     {"measure", NULL, {{SLOT_SOURCES, NULL}}, "for|during window as"},
     {"expect", NULL, {{SLOT_FIGURE, NULL}, {SLOT_WORDS, "< <= > >= within"}, {SLOT_OWN, NULL}}, ""},
     {"set", NULL, {{SLOT_PATH, NULL}, {SLOT_VALUE, NULL}}, ""},

@@ -415,8 +415,8 @@ load_result(CoreState *state, const Request *request, NodeId node, Verdict verdi
     return;
   LoadRun *run = &load->seen;
   /* A job that was told to stop ends with its signal: that is how it should, once it ran. */
-  gboolean as_told =
-      load->stopping && seat->begun && (verdict == VERDICT_FAILED || verdict == VERDICT_CANCELLED);
+  gboolean as_told = (load->stopping || load->leaving) && seat->begun &&
+                     (verdict == VERDICT_FAILED || verdict == VERDICT_CANCELLED);
   seat->outcome = verdict == VERDICT_OK || as_told ? SEAT_OK : SEAT_FAILED;
   if (seat->outcome == SEAT_OK)
     run->n_ok++;
@@ -439,11 +439,11 @@ load_result(CoreState *state, const Request *request, NodeId node, Verdict verdi
 
 /* ---- Stopping ------------------------------------------------------------------------------ */
 
-/* Tells every seat that still runs; results go to the task of CMD, 0 none. */
+/* Tells every seat that still runs; results go to the task of CMD, 0 none. LEFT: how
+ * long what is left runs on; NULL: to its own end. */
 static void
-signal_load(CoreState *state, Load *load, guint32 cmd)
+signal_load(CoreState *state, Load *load, guint32 cmd, const char *signal, const char *left)
 {
-  load->stopping = TRUE;
   for (guint r = 0; r < state->requests->len; r++) {
     const Request *exec = state->requests->pdata[r];
     if (exec->owner != OWNER_LOAD || exec->serial != load->serial)
@@ -453,18 +453,38 @@ signal_load(CoreState *state, Load *load, guint32 cmd)
       if (!exec->answered[i])
         g_array_append_val(nodes, exec->nodes[i]);
     g_autofree char *id = g_strdup_printf("%u", exec->id);
-    Argument arguments[] = {{"request", id}, {"signal", "TERM"}};
+    Argument arguments[] = {{"request", id}, {"signal", signal}, {"for", left}};
     RequestSpec spec = {.cmd = cmd,
                         .owner = cmd ? OWNER_TASK : OWNER_NONE,
                         .operation = OP_SIGNAL,
                         .role = ROLE_EXEC,
                         .arguments = arguments,
-                        .n_arguments = 2,
+                        .n_arguments = left != NULL ? 3 : 2,
                         .deadline = state->now + state->layout->deadline[DEADLINE_CONNECT]};
     if (nodes->len)
       request_send_to(state, &spec, exec->backend, (const NodeId *)(gpointer)nodes->data,
                       nodes->len);
   }
+}
+
+static void
+end_load(CoreState *state, Load *load, guint32 cmd)
+{
+  load->stopping = TRUE;
+  signal_load(state, load, cmd, "TERM", NULL);
+}
+
+/* What is left keeps its duration by itself. */
+static void
+leave_load(CoreState *state, Load *load, guint32 cmd)
+{
+  g_autofree char *left = NULL;
+  load->leaving = TRUE;
+  if (load->stop_t != TIME_NEVER)
+    left = units_print((double)(load->stop_t - state->now) / (double)TIME_SECOND, DIMENSION_TIME);
+  core_note(state, SEVERITY_WARNING, NODE_NONE, "%s is left running%s%s, and has no figures",
+            load->seen.label, left != NULL ? " for " : " to its own end", left != NULL ? left : "");
+  signal_load(state, load, cmd, "LEAVE", left);
 }
 
 void
@@ -480,9 +500,9 @@ load_stop(CoreState *state, const CommandEvent *event, const Command *command)
   task->stop.serial = load->serial;
   task->stop.n = load->seen.n;
   task->stop.deaf = g_new0(gboolean, load->seen.n);
+  (command->load_leave ? leave_load : end_load)(state, load, event->cmd);
   load->stop_t = TIME_NEVER;
   state->stale[DUE_LOADS] = TRUE;
-  signal_load(state, load, event->cmd);
 }
 
 void
@@ -530,7 +550,7 @@ loads_wake(CoreState *state)
     if (load->stop_t > state->now)
       continue;
     load->stop_t = TIME_NEVER;
-    signal_load(state, load, 0);
+    end_load(state, load, 0);
   }
 }
 

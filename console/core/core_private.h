@@ -68,6 +68,7 @@ typedef struct {
   gint64 stop_t;   /* then it is stopped; TIME_NEVER */
   gint64 settle_t; /* all are through, and the server's next sample is waited for; TIME_NEVER */
   gboolean stopping, begun;
+  gboolean leaving; /* was told to run on without us */
   NodeId server;    /* of all its seats; NODE_NONE: of several */
   gint64 disk_then; /* what its disk's counter said at the first start; -1 no meter */
 } Load;

@@ -75,7 +75,8 @@ static const Binding bindings[] = {
     {UI_KEY_CTRL_C, 0, "Ctrl-C", NULL, 0, press_stop, "stop whatever has not been sent yet"},
     {UI_KEY_CTRL_Z, 0, "Ctrl-Z", NULL, 0, press_suspend, "suspend pult"},
     {'q', 0, "q", "Back", 0, press_back, "back to where you came from, at last to the lab"},
-    {'Q', UI_KEY_F1 + 9, "Q F10", NULL, 0, press_quit, "leave pult"},
+    {'Q', UI_KEY_F1 + 9, "Q F10", NULL, 0, press_quit,
+     "ask what becomes of loads that run, and leave pult"},
 };
 /* end of data table */
 

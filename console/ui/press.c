@@ -104,20 +104,47 @@ press_quit_asks(const Ui *ui)
   return *labels != '\0';
 }
 
-/* Jobs end with the console's connections: leaving is stopping them, without their figures. It is
- * asked for once more, and the transcript says so. */
+/* Ends them, or lets go of them, and then leaves: what was chosen is in the transcript as the
+ * commands themselves. What is under way meanwhile would have to be waited for. */
+static void
+leave_by(Ui *ui, const char *how)
+{
+  g_autoptr(GString) line = g_string_new(NULL);
+  for (guint i = 0; i < state_n_loads(ui->state); i++) {
+    const LoadRun *run = state_load(ui->state, i);
+    if (run->end_t < 0)
+      g_string_append_printf(line, "try load %s %s; ", how, run->label);
+  }
+  g_string_append(line, "quit");
+  if (ui->status.busy && ui->ops->stop)
+    ui->ops->stop(ui->host);
+  ui->ops->say(ui->host, line->str, -1, NULL);
+}
+
+gboolean
+press_leave(Ui *ui, UiKey key)
+{
+  if (!ui->quit_asked || (key != 's' && key != 'l'))
+    return FALSE;
+  ui->quit_asked = FALSE;
+  leave_by(ui, key == 's' ? "stop" : "leave");
+  return TRUE;
+}
+
+/* Jobs end with the console's connections unless they are let go of, which is asked. Who does not
+ * answer but says it again leaves at once, without their figures, and the transcript says so. */
 void
 press_quit(Ui *ui, UiKey key)
 {
   (void)key;
   g_autofree char *labels = running_loads(ui);
   if (*labels && !ui->quit_asked) {
-    g_autofree char *text = g_strdup_printf(
-        "still running: %s; Q again stops it, :load stop keeps its figures", labels);
+    g_autofree char *text = g_strdup_printf("leave? s stops, l lets run, Esc stays: %s", labels);
     say(ui, text);
     ui->quit_asked = TRUE;
     return;
   }
+  ui->quit_asked = FALSE;
   if (*labels) {
     g_autofree char *line = g_strdup_printf("mark \"left, and ended with it: %s\"", labels);
     ui->ops->say(ui->host, line, -1, NULL);

@@ -263,6 +263,8 @@ ui_key(Ui *ui, UiKey key)
   g_clear_pointer(&ui->message, g_free);
   answer_forget(ui);
   ui->touched = TRUE;
+  if (!ui->too_small && press_leave(ui, key))
+    return;
   ui->quit_asked = ui->quit_asked && (key == 'Q' || key == UI_KEY_F1 + 9);
   if (ui->too_small) {
     if (works_unseen(key))

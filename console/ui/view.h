@@ -132,7 +132,8 @@ void press_view(Ui *ui, UiKey key);
 void press_whatif(Ui *ui, UiKey key);
 void press_back(Ui *ui, UiKey key);
 void press_quit(Ui *ui, UiKey key);
-gboolean press_quit_asks(const Ui *ui); /* loads run, which would end with the console */
+gboolean press_leave(Ui *ui, UiKey key); /* the answer to what it asks; FALSE: KEY is none */
+gboolean press_quit_asks(const Ui *ui);  /* loads run, which would end with the console */
 void press_card(Ui *ui, UiKey key);
 void press_find(Ui *ui, UiKey key);
 void press_find_again(Ui *ui, UiKey key);

@@ -173,7 +173,7 @@ static void
 make_load(Maker *maker)
 {
   if (one_in(maker, 4)) {
-    g_string_append(maker->out, "load stop");
+    g_string_append(maker->out, one_in(maker, 2) ? "load stop" : "load leave");
     add_label(maker);
     return;
   }

@@ -228,6 +228,37 @@ test_stop(void **state)
   sshd_lab_close(lab);
 }
 
+/* It writes after its console has gone, which must not end it, and ends by its duration. */
+static void
+test_left(void **state)
+{
+  (void)state;
+  NodeId ids[] = {0, 0};
+  g_autofree char *mark = new_mark();
+  g_autofree char *other = new_mark();
+  g_autofree char *run = g_strdup_printf("  parameters: {who: \"{node}\"}\n"
+                                         "  command: test {who} = h1 && m=%s || m=%s; "
+                                         "for i in 1 2 3 4 5 6 7 8; do sleep .2; echo $i; done; "
+                                         "exec sleep $m\n",
+                                         mark, other);
+  open_lab("", run);
+  guint32 request = start(WITH("job", "x"));
+  assert_true(sshd_lab_until(lab, has_started, NULL, 30));
+  g_autofree char *id = g_strdup_printf("%u", request);
+  ids[0] = sshd_lab_node(lab, "h1");
+  ids[1] = sshd_lab_node(lab, "h2");
+  backend_check_submit(lab->check, OP_SIGNAL, ids, 1, 10 * TIME_SECOND,
+                       WITH("request", id, "signal", "LEAVE", "for", "6 s"));
+  sshd_lab_expect(lab, request, "h1", VERDICT_CANCELLED);
+  assert_string_equal(sshd_lab_text(lab, request, "h1"), "h1: left running");
+  gint64 left = g_get_monotonic_time();
+  sshd_lab_close(lab);
+  assert_true(comes_to_nothing(other));
+  if (g_get_monotonic_time() - left < 3 * G_USEC_PER_SEC)
+    assert_true(sshd_lab_count(mark) > 0);
+  assert_true(comes_to_nothing(mark));
+}
+
 static void
 test_term_is_ignored(void **state)
 {
@@ -385,6 +416,7 @@ main(void)
       cmocka_unit_test(test_it_is_called_off),
       cmocka_unit_test(test_one_is_too_slow),
       cmocka_unit_test(test_stop),
+      cmocka_unit_test(test_left),
       cmocka_unit_test(test_term_is_ignored),
       cmocka_unit_test(test_console_goes),
       cmocka_unit_test(test_sshd_dies),

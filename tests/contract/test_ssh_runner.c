@@ -254,7 +254,7 @@ tells_what_is_missing(void)
   g_autofree char *why = hear(host, "unarmed");
   assert_string_equal(why, "there is no no-such-program");
   GPid pid = host->pid;
-  assert_int_equal(host_free(host), 1);
+  host_free(host);
   assert_gone(pid);
 }
 
@@ -416,6 +416,52 @@ ends_with_the_channel(void)
   }
 }
 
+/* For so many seconds, and hangs up; returns when it has ended by itself. */
+static void
+leave(Host *host, int seconds)
+{
+  say(host, "leave %" G_GINT64_FORMAT "\n", seconds);
+  hear_output(host, TOKEN " left");
+  close(host->in);
+  close(host->out);
+  assert_gone(host->pid);
+  assert_int_equal(waitpid(host->pid, NULL, 0), host->pid);
+  g_string_free(host->heard, TRUE);
+  g_free(host);
+}
+
+/* It writes on when nobody reads it any more, and is cleaned up after. */
+static void
+is_left(void)
+{
+  g_autofree char *through = scratch("through");
+  g_autofree char *mark = scratch("cleaned");
+  g_autofree char *command = g_strdup_printf(
+      "echo ready; for i in 1 2 3 4 5; do sleep .1; echo $i; echo $i >&2; done; echo x >%s",
+      through);
+  g_autofree char *cleanup = g_strdup_printf("echo x >%s", mark);
+  Host *host = host_new((SshRunner){.command = command, .cleanup = cleanup});
+  fire(host, 0);
+  hear_output(host, "ready");
+  leave(host, -1);
+  if (!g_file_test(through, G_FILE_TEST_EXISTS) || !g_file_test(mark, G_FILE_TEST_EXISTS))
+    fail_msg("%s: ended, or not cleaned up", shell);
+  unlink(through);
+  unlink(mark);
+}
+
+/* What would go on for ever ends in time, and not before. */
+static void
+is_left_for_a_while(void)
+{
+  Host *host = host_new((SshRunner){.command = "echo ready; sleep 600"});
+  fire(host, 0);
+  hear_output(host, "ready");
+  gint64 left = g_get_monotonic_time();
+  leave(host, 2);
+  assert_true(g_get_monotonic_time() - left >= G_USEC_PER_SEC);
+}
+
 static void
 is_stopped_before_it_began(void)
 {
@@ -466,6 +512,8 @@ UNDER_EACH(stops_by_another_signal)
 UNDER_EACH(kills_what_does_not_heed)
 UNDER_EACH(leaves_nothing_behind)
 UNDER_EACH(ends_with_the_channel)
+UNDER_EACH(is_left)
+UNDER_EACH(is_left_for_a_while)
 UNDER_EACH(is_stopped_before_it_began)
 
 int
@@ -484,6 +532,8 @@ main(void)
       cmocka_unit_test(test_kills_what_does_not_heed),
       cmocka_unit_test(test_leaves_nothing_behind),
       cmocka_unit_test(test_ends_with_the_channel),
+      cmocka_unit_test(test_is_left),
+      cmocka_unit_test(test_is_left_for_a_while),
       cmocka_unit_test(test_is_stopped_before_it_began),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -424,20 +424,29 @@ test_leaving_while_loads_run(void **state)
   screen_lab_run(fixture->lab, 60);
   screen_lab_say(fixture->lab, "load start dd-read on roomA as reading", -1);
   screen_lab_type(fixture->lab, "Q");
-  row_is(fixture->lab, SENTENCE,
-         " still running: reading; Q again stops it, :load stop keeps its figures");
+  row_is(fixture->lab, SENTENCE, " leave? s stops, l lets run, Esc stays: reading");
   asked(fixture, "");
   screen_lab_type(fixture->lab, "q"); /* thought better of it */
   screen_lab_type(fixture->lab, ":quit");
   ui_key(fixture->lab->ui, UI_KEY_ENTER);
-  row_is(fixture->lab, SENTENCE,
-         " still running: reading; Q again stops it, :load stop keeps its figures");
+  row_is(fixture->lab, SENTENCE, " leave? s stops, l lets run, Esc stays: reading");
   asked(fixture, "");
   screen_lab_type(fixture->lab, "q");
   screen_lab_type(fixture->lab, "Q");
   asked(fixture, "");
   screen_lab_type(fixture->lab, "Q");
   asked(fixture, "say mark \"left, and ended with it: reading\"|-1\nquit\n");
+  screen_lab_type(fixture->lab, "s"); /* not asked */
+  asked(fixture, "");
+  screen_lab_type(fixture->lab, "Ql");
+  asked(fixture, "say try load leave reading; quit|-1\n");
+  fixture->lab->status.busy = TRUE;
+  g_free(screen_lab_draw(fixture->lab, 10, 40, FALSE));
+  screen_lab_type(fixture->lab, "Q");
+  g_autofree char *small = screen_lab_draw(fixture->lab, 10, 40, FALSE);
+  assert_non_null(strstr(small, "s stops, l lets run, Esc stays"));
+  screen_lab_type(fixture->lab, "s");
+  asked(fixture, "stop\nsay try load stop reading; quit|-1\n");
 }
 
 int

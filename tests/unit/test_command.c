@@ -67,6 +67,7 @@ test_canonical(void **state)
   check_print("load start dd on a01 block=8 KEY=\"two words\" empty= warm for 1 h as d",
               "load start dd on a01 warm for 3600 s as d block=8 KEY=\"two words\" empty=");
   check_print("load stop d", "load stop d");
+  check_print("load leave d", "load leave d");
   check_print("measure bond seats link:sw2-sw3 as m during b1",
               "measure bond seats link:sw2-sw3 during b1 as m");
   check_print("measure port:eth0 bond:bond0 server for 10 s window 1000 ms as m",

@@ -193,7 +193,7 @@ static void
 add_load(GString *out)
 {
   if (pick(5) == 0) {
-    add_part(out, &(Part){"stop", add_label});
+    add_part(out, &(Part){"stop|leave", add_label});
     return;
   }
   add_part(out, &(Part){"start", add_label});
@@ -312,13 +312,14 @@ same(const Command *a, const Command *b)
          a->wait == b->wait && g_strcmp0(a->target, b->target) == 0 &&
          g_strcmp0(a->stage, b->stage) == 0 && a->at_least == b->at_least &&
          a->duration == b->duration && a->load_stop == b->load_stop &&
-         g_strcmp0(a->job, b->job) == 0 && a->cache == b->cache && same_list(a->keys, b->keys) &&
-         same_list(a->values, b->values) && same_list(a->sources, b->sources) &&
-         a->window == b->window && g_strcmp0(a->figure, b->figure) == 0 &&
-         a->comparison == b->comparison && a->value.value == b->value.value &&
-         a->value.dimension == b->value.dimension && a->tolerance == b->tolerance &&
-         g_strcmp0(a->value_text, b->value_text) == 0 && g_strcmp0(a->path, b->path) == 0 &&
-         g_strcmp0(a->text, b->text) == 0 && g_strcmp0(a->clock, b->clock) == 0;
+         a->load_leave == b->load_leave && g_strcmp0(a->job, b->job) == 0 && a->cache == b->cache &&
+         same_list(a->keys, b->keys) && same_list(a->values, b->values) &&
+         same_list(a->sources, b->sources) && a->window == b->window &&
+         g_strcmp0(a->figure, b->figure) == 0 && a->comparison == b->comparison &&
+         a->value.value == b->value.value && a->value.dimension == b->value.dimension &&
+         a->tolerance == b->tolerance && g_strcmp0(a->value_text, b->value_text) == 0 &&
+         g_strcmp0(a->path, b->path) == 0 && g_strcmp0(a->text, b->text) == 0 &&
+         g_strcmp0(a->clock, b->clock) == 0;
 }
 
 static void

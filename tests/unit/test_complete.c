@@ -172,6 +172,7 @@ test_agrees_with_the_parser(void **state)
       "load start dd-read on roomB cold for 60~ s~ as b~",
       "load start find-cat on a01 as b~ warm for 60s~",
       "load stop reading",
+      "load leave reading",
       "measure bond seats link:sw2-sw3 port:eth0 for 10~ s~ window 2~ s~ as m~",
       "measure server during first as m~",
       "expect first.ok~ >= 2~",

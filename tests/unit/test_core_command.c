@@ -152,7 +152,8 @@ test_read_only(void **state)
                                         "set s1.nfsd 8",
                                         "load start find-cat on a01",
                                         "load start find-cat on a01 cold",
-                                        "load stop x"};
+                                        "load stop x",
+                                        "load leave x"};
   for (guint i = 0; i < G_N_ELEMENTS(refused); i++) {
     guint32 cmd = lab_say(lab, refused[i]);
     g_autofree char *lines =
@@ -160,12 +161,12 @@ test_read_only(void **state)
     lab_expect(lab, lines);
   }
   lab_say(lab, "power status a01");
-  lab_expect(lab, "request 3 status sim a01 cmd=8 until 5 s\n");
+  lab_expect(lab, "request 3 status sim a01 cmd=9 until 5 s\n");
   lab_say(lab, "get s1.nfsd");
-  lab_expect(lab, "request 4 get sim s1 cmd=9 path=s1.nfsd until 10 s\n");
+  lab_expect(lab, "request 4 get sim s1 cmd=10 path=s1.nfsd until 10 s\n");
   lab_say(lab, "plan power on a01");
-  lab_expect(lab, "plan 10: on a01 by sim; 1 seats\n"
-                  "done 10 ok\n");
+  lab_expect(lab, "plan 11: on a01 by sim; 1 seats\n"
+                  "done 11 ok\n");
 }
 
 static void

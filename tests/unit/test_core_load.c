@@ -288,6 +288,33 @@ test_stop(void **state)
   lab_expect(lab, "");
 }
 
+/* Who is left did as it was told, and what is left keeps its time by itself. */
+static void
+test_leave(void **state)
+{
+  (void)state;
+  g_autoptr(Lab) lab = lab_two_seats(&yes);
+  lab_say(lab, "load start dd on a[01-02] for 30s as d");
+  lab_line(lab, 3, "a01", "figures", "start_ns=0");
+  lab_line(lab, 3, "a02", "figures", "start_ns=0");
+  lab_at(lab, 5);
+  g_string_truncate(lab->out, 0);
+  lab_say(lab, "load leave d");
+  lab_expect(lab, "note warning: d is left running for 25.0 s, and has no figures\n"
+                  "request 4 signal sim a[01-02] cmd=2 request=3 signal=LEAVE for=25.0 s "
+                  "until 15 s\n");
+  lab_answer(lab, 4, "a01", VERDICT_OK, "");
+  lab_answer(lab, 4, "a02", VERDICT_OK, "");
+  lab_answer(lab, 3, "a01", VERDICT_CANCELLED, "a01: left running");
+  lab_answer(lab, 3, "a02", VERDICT_CANCELLED, "a02: left running");
+  lab_expect(lab, "figure d.ok 2.000 n=2 runs=1\n"
+                  "figure d.failed 0.000 n=2 runs=1\n"
+                  "done 2 ok\n");
+  assert_null(state_node(lab->state, lab_node(lab, "a01"))->fault);
+  lab_at(lab, 60);
+  lab_expect(lab, "");
+}
+
 static void
 test_stop_of_a_deaf_seat(void **state)
 {
@@ -499,6 +526,7 @@ main(void)
       cmocka_unit_test(test_labels_are_not_shared),
       cmocka_unit_test(test_for_a_time),
       cmocka_unit_test(test_stop),
+      cmocka_unit_test(test_leave),
       cmocka_unit_test(test_stop_of_a_deaf_seat),
       cmocka_unit_test(test_backend_goes_down_under_a_load),
       cmocka_unit_test(test_few_runs_are_kept),
