@@ -23,6 +23,7 @@
 #include "backends/vswitch/vswitch.h"
 #endif
 #include "backends/wol.h"
+#include "main_say.h"
 #include "main_secret.h"
 #include "session/reservations.h"
 
@@ -276,11 +277,24 @@ lab_open_as(Layout *layout, const SessionOptions *options, GError **error)
   return g_steal_pointer(&lab);
 }
 
+/* Whoever wanted otherwise learns how. */
+static void
+say_what_ends(Session *session)
+{
+  g_autofree char *labels = session != NULL ? session_end_loads(session) : NULL;
+  if (labels == NULL)
+    return;
+  g_autofree char *text = g_strdup_printf(
+      "still running, and ended with pult: %s; `load leave` lets a load run on", labels);
+  main_complain(text);
+}
+
 void
 lab_free(Lab *lab)
 {
   if (lab == NULL)
     return;
+  say_what_ends(lab->session);
   session_free(lab->session);
   if (lab->jobs != NULL)
     job_set_free(lab->jobs);

@@ -85,6 +85,10 @@ void session_set_feed(Session *session, const SessionFeed *feed, gpointer data);
 gboolean session_give(Session *session, const char *said, const char *text, gint confirm,
                       guint32 *cmd, GError **error);
 
+/* Loads that still run end with the session: says so in the transcript. Their labels, blanks
+ * between; NULL: none runs. A feed has that among its commands. Last of all. */
+char *session_end_loads(Session *session);
+
 /* Runs SCRIPT (borrowed; NULL: what was said so far, or the feed). Jumping, time passes in here and
  * nowhere else; otherwise a main loop runs until the script's end. Returns the exit status of the
  * contract: 0 all held, 1 an expectation failed, 2 a command made no sense or lacks consent, 3

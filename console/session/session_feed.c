@@ -302,6 +302,31 @@ session_stop(Session *session)
   loop_arm(session);
 }
 
+char *
+session_end_loads(Session *session)
+{
+  g_autoptr(GString) labels = g_string_new(NULL);
+  if (session->feed != NULL || state_n_loads(session->core) == 0)
+    return NULL;
+  loop_catch_up(session);
+  for (guint i = 0; i < state_n_loads(session->core); i++) {
+    const LoadRun *run = state_load(session->core, i);
+    if (run->end_t < 0)
+      g_string_append_printf(labels, "%s%s", labels->len ? " " : "", run->label);
+  }
+  if (labels->len == 0)
+    return NULL;
+  g_autofree char *mark = g_strdup_printf("mark \"ended with pult: %s\"", labels->str);
+  guint32 cmd;
+  gboolean quits;
+  GError *problem = NULL;
+  if (!feed(session, mark, -1, &cmd, &quits, &problem)) {
+    session_complain(session, problem->message);
+    g_error_free(problem);
+  }
+  return g_string_free(g_steal_pointer(&labels), FALSE);
+}
+
 void
 feed_clear(Session *session)
 {

@@ -132,7 +132,7 @@ press_leave(Ui *ui, UiKey key)
 }
 
 /* Jobs end with the console's connections unless they are let go of, which is asked. Who does not
- * answer but says it again leaves at once, without their figures, and the transcript says so. */
+ * answer but says it again leaves at once, without their figures. */
 void
 press_quit(Ui *ui, UiKey key)
 {
@@ -145,10 +145,6 @@ press_quit(Ui *ui, UiKey key)
     return;
   }
   ui->quit_asked = FALSE;
-  if (*labels) {
-    g_autofree char *line = g_strdup_printf("mark \"left, and ended with it: %s\"", labels);
-    ui->ops->say(ui->host, line, -1, NULL);
-  }
   if (ui->ops->quit)
     ui->ops->quit(ui->host);
 }
