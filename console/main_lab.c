@@ -11,6 +11,7 @@
 #endif
 #include "backends/log/log.h"
 #include "backends/powerman/powerman.h"
+#include "backends/probe/probe.h"
 #include "backends/setup.h"
 #include "backends/sim/sim.h"
 #ifdef HAVE_SNMP
@@ -60,6 +61,7 @@ static const BackendKind kinds[] = {
     {"powerman", NULL, powerman_new},
     {"wol", NULL, wol_new},
     {"log", NULL, log_backend_new},
+    {"probe", NULL, probe_backend_new},
 #ifdef HAVE_SNMP
     {"snmp", NULL, snmp_backend_new},
 #endif

@@ -130,6 +130,12 @@ static const SettingKey keys[] = {
     {"log", "syslog", TEXT, "[ADDRESS:]PORT of this machine that its syslog is sent to, over UDP"},
     {"log", "sends-from", WORDS, "addresses that its syslog comes from beside `ip`"},
 
+    {"probe", "address", TEXT_OR("{node}"), "host name or address"},
+    {"probe", "ways", WORDS, "what is tried, until one answers: ssh, rdp, smb, tcp:PORT"},
+    {"probe", "every", TIME("2 s"), "between tries of a machine that does not answer"},
+    {"probe", "patience", TIME("2 s"), "for an answer"},
+    {"probe", "at-once", COUNT("64", 1, 1024), "machines asked at once"},
+
     {"*", "keyboard", CHOICE(keyboards, "us"), "of the running system, for keys; firmware has us"},
     {"*", "interval", TIME("1 s"), "between samples, where it meters"},
     {"*", "deadline.status", TIME(NULL), "instead of the lab's"},
@@ -151,7 +157,7 @@ const char *const *
 layout_backend_types(void)
 {
   static const char *const types[] = {"sim",  "ssh",     "ipmi",    "command", "powerman", "wol",
-                                      "snmp", "vswitch", "libvirt", "log",     NULL};
+                                      "snmp", "vswitch", "libvirt", "log",     "probe",    NULL};
 
   return types;
 }
