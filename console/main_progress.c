@@ -16,6 +16,8 @@ typedef struct {
   char *path;    /* OP_GET */
   GArray *nodes; /* of NodeId */
   char *value;
+  guint32 request; /* of a menu: */
+  GString *lines;  /* what was told of it */
 } Question;
 
 struct Progress {
@@ -44,6 +46,7 @@ progress_new(const Layout *layout, gboolean json, gboolean dry_run, FILE *answer
   progress->line = g_string_new(NULL);
   progress->seen = g_new0(Seen, layout->n_nodes);
   progress->question.nodes = g_array_new(FALSE, FALSE, sizeof(NodeId));
+  progress->question.lines = g_string_new(NULL);
   return progress;
 }
 
@@ -52,6 +55,8 @@ forget_question(Progress *progress)
 {
   Question *question = &progress->question;
   question->cmd = 0;
+  question->request = 0;
+  g_string_truncate(question->lines, 0);
   g_array_set_size(question->nodes, 0);
   g_clear_pointer(&question->path, g_free);
   g_clear_pointer(&question->value, g_free);
@@ -64,6 +69,7 @@ progress_free(Progress *progress)
     return;
   forget_question(progress);
   g_array_unref(progress->question.nodes);
+  g_string_free(progress->question.lines, TRUE);
   report_free(progress->report);
   g_hash_table_unref(progress->own);
   g_string_free(progress->line, TRUE);
@@ -223,7 +229,7 @@ open_question(Progress *progress, const CommandEvent *event)
 {
   g_autoptr(Command) command = command_parse(event->text, NULL);
   forget_question(progress);
-  if (command != NULL && (command->verb == VERB_GET ||
+  if (command != NULL && (command->verb == VERB_GET || command->verb == VERB_PXE ||
                           (command->verb == VERB_POWER && command->power == POWER_STATUS)))
     progress->question.cmd = event->cmd;
 }
@@ -238,6 +244,7 @@ ask(Progress *progress, const RequestEvent *request)
     return;
   g_free(question->path);
   question->path = g_strdup(argument(request, "path"));
+  question->request = request->id;
   g_array_append_vals(question->nodes, request->nodes, request->n_nodes);
   for (guint i = 0; i < request->n_nodes; i++)
     progress->seen[request->nodes[i]] = SEEN_NOTHING;
@@ -272,6 +279,14 @@ learn(Progress *progress, const ObserveEvent *observe)
 }
 
 static void
+hear(Progress *progress, const LineEvent *line)
+{
+  Question *question = &progress->question;
+  if (question->cmd != 0 && line->request != 0 && line->request == question->request)
+    g_string_append_printf(question->lines, "%s\n", line->text);
+}
+
+static void
 answer_status(const Progress *progress, Seen seen, const char *word, GString *text)
 {
   const GArray *nodes = progress->question.nodes;
@@ -302,6 +317,7 @@ answer(Progress *progress, const DoneEvent *done)
   } else if (question->value != NULL) {
     g_string_append_printf(text, "%s %s\n", question->path, question->value);
   }
+  g_string_append(text, question->lines->str);
   forget_question(progress);
   return g_string_free(g_steal_pointer(&text), FALSE);
 }
@@ -315,6 +331,8 @@ progress_answer(Progress *progress, const Event *event)
     ask(progress, &event->request);
   else if (event->kind == EVENT_OBSERVE)
     learn(progress, &event->observe);
+  else if (event->kind == EVENT_LINE)
+    hear(progress, &event->line);
   return event->kind == EVENT_DONE ? answer(progress, &event->done) : NULL;
 }
 

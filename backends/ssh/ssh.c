@@ -75,7 +75,9 @@ argument(const RequestEvent *event, const char *key)
 static const SshOperation *
 operation_of(const RequestEvent *event)
 {
-  const char *what = argument(event, "what");
+  const char *what = argument(event, "what"), *path = argument(event, "path");
+  if (event->operation == OP_GET && path != NULL && g_str_has_suffix(path, ".pxe"))
+    return &ssh_menu_operation;
   if (event->operation == OP_EXEC && argument(event, "job") != NULL)
     return &ssh_job_operation;
   if (event->operation == OP_WATCH && what != NULL)

@@ -15,6 +15,7 @@
  *   console SET [off]
  *   keys    SET KEY… [including in-use]    type SET "text" [including in-use]
  *   route   NODE|next|back [including in-use]
+ *   pxe     show
  *   set PATH VALUE   get PATH   mark "text"   sleep DUR   stop   quit
  *
  * What stands in [brackets] comes in any order, each once. Beyond that:
@@ -55,6 +56,7 @@ typedef enum {
   VERB_EXPECT,
   VERB_SET,
   VERB_GET,
+  VERB_PXE,
   VERB_RESERVE,
   VERB_RELEASE,
   VERB_CONSOLE,

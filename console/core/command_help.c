@@ -124,6 +124,18 @@ const VerbInfo command_verbs[] = {
      "\n"
      "Example:\n"
      "  get slx1.nfsd\n"},
+    {"pxe", "pxe show", "read the menu that machines boot from",
+     "Reads the pxelinux menu on the boot server, with all that it includes, and\n"
+     "says what is in force: the default entry, and the entry that a menu nobody\n"
+     "touches boots where that is another; how long it waits; its title, whether it\n"
+     "has a password, its theme; its entries. Behind each stands the file and line\n"
+     "that says so. What is easily taken for something else is told: a TIMEOUT that\n"
+     "a later one overrules, a file included twice, in a loop, or not there.\n"
+     "\n"
+     "The layout says where the menu is: boot: {server: NODE, root: DIR}.\n"
+     "\n"
+     "Example:\n"
+     "  pxe show\n"},
     {"reserve", "reserve SET until TIME \"WHY\"", "keep seats from being switched by accident",
      "Holds the seats in SET until TIME: 18:00 is the next one on the clock,\n"
      "2026-12-02T18:00 a day's, 90 min a time from now. Until then power and boot\n"

@@ -152,8 +152,6 @@ static const ParserOption measure_options[] = {
 };
 static const ParserOption no_options[] = {{NULL, 0, NULL}};
 
-/* Verbs */
-
 static gboolean
 parse_power(Parser *parser, Command *command)
 {
@@ -509,6 +507,7 @@ static const struct {
     {"expect", VERB_EXPECT, parse_expect},
     {"set", VERB_SET, parse_set},
     {"get", VERB_GET, parse_get},
+    {"pxe", VERB_PXE, parser_pxe},
     {"reserve", VERB_RESERVE, parser_reserve},
     {"release", VERB_RELEASE, parser_release},
     {"console", VERB_CONSOLE, parser_console},

@@ -62,6 +62,7 @@ gboolean parser_console(Parser *parser, Command *command);
 gboolean parser_keys(Parser *parser, Command *command);
 gboolean parser_type(Parser *parser, Command *command);
 gboolean parser_route(Parser *parser, Command *command);
+gboolean parser_pxe(Parser *parser, Command *command);
 void command_print_keys(GString *out, const Command *command);
 /* A blank and TEXT, in quotes also where it would read as an option. */
 void command_print_argument(GString *out, const char *text);

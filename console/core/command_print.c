@@ -201,6 +201,12 @@ print_mark(GString *out, const Command *command)
   words_print(out, command->text);
 }
 
+static void
+print_alone(GString *out, Verb verb)
+{
+  g_string_append(out, verb == VERB_PXE ? "pxe show" : verb == VERB_STOP ? "stop" : "quit");
+}
+
 char *
 command_print(const Command *command)
 {
@@ -253,11 +259,10 @@ command_print(const Command *command)
   case VERB_SLEEP:
     print_duration(out, "sleep", command->duration);
     break;
+  case VERB_PXE:
   case VERB_STOP:
-    g_string_append(out, "stop");
-    break;
   case VERB_QUIT:
-    g_string_append(out, "quit");
+    print_alone(out, command->verb);
     break;
   }
   return g_string_free(g_steal_pointer(&out), FALSE);

@@ -51,6 +51,7 @@ static const Form forms[] = {
     {"expect", NULL, {{SLOT_FIGURE, NULL}, {SLOT_WORDS, "< <= > >= within"}, {SLOT_OWN, NULL}}, ""},
     {"set", NULL, {{SLOT_PATH, NULL}, {SLOT_VALUE, NULL}}, ""},
     {"get", NULL, {{SLOT_PATH, NULL}}, ""},
+    {"pxe", NULL, {{SLOT_WORDS, "show"}}, ""},
     {"reserve", NULL, {{SLOT_SET, NULL}, {SLOT_WORDS, "until"}, {SLOT_OWN, NULL}}, ""},
     {"release", NULL, {{SLOT_SET, NULL}}, ""},
     {"console", NULL, {{SLOT_SET, NULL}}, "off"},

@@ -167,6 +167,14 @@ start_get(CoreState *state, const CommandEvent *event, const Command *command)
 }
 
 static void
+start_pxe(CoreState *state, const CommandEvent *event)
+{
+  g_autoptr(GError) error = NULL;
+  if (!property_show_menu(state, event, &error))
+    end(state, event, SEVERITY_ERROR, VERDICT_FAILED, "%s", error->message);
+}
+
+static void
 route(CoreState *state, const CommandEvent *event, const Command *command)
 {
   if (command->route != ROUTE_BACK)
@@ -202,6 +210,9 @@ start(CoreState *state, const CommandEvent *event, const Command *command)
     break;
   case VERB_GET:
     start_get(state, event, command);
+    break;
+  case VERB_PXE:
+    start_pxe(state, event);
     break;
   case VERB_WAIT:
     wait_start(state, event, command);
@@ -239,8 +250,8 @@ start(CoreState *state, const CommandEvent *event, const Command *command)
 static gboolean
 is_harmless(const Command *command)
 {
-  return command->verb == VERB_GET || command->verb == VERB_MARK || command->verb == VERB_STOP ||
-         command->verb == VERB_QUIT ||
+  return command->verb == VERB_GET || command->verb == VERB_PXE || command->verb == VERB_MARK ||
+         command->verb == VERB_STOP || command->verb == VERB_QUIT ||
          (command->verb == VERB_POWER && command->power == POWER_STATUS);
 }
 

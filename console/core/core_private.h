@@ -333,6 +333,8 @@ gboolean property_target(const CoreState *state, const char *path, NodeId *node,
                          guint *backend, GError **error);
 void property_start(CoreState *state, const CommandEvent *event, const Command *command,
                     NodeId node, guint backend);
+/* Has the boot server's menu read; FALSE: the layout has none, or nothing reaches it. */
+gboolean property_show_menu(CoreState *state, const CommandEvent *event, GError **error);
 void property_result(Task *task, Verdict verdict, const char *text);
 
 /* core_request.c */

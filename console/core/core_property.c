@@ -426,20 +426,45 @@ property_target(const CoreState *state, const char *path, NodeId *node, char **f
   return TRUE;
 }
 
+static void
+ask(CoreState *state, const CommandEvent *event, Operation operation, const Argument *arguments,
+    guint n, NodeId node, guint backend)
+{
+  task_add(state, event->cmd, TASK_PROPERTY, event->text);
+  RequestSpec spec = {.cmd = event->cmd,
+                      .owner = OWNER_TASK,
+                      .operation = operation,
+                      .role = ROLE_EXEC,
+                      .arguments = arguments,
+                      .n_arguments = n,
+                      .deadline = state->now + state->layout->deadline[DEADLINE_CONNECT]};
+  request_send_to(state, &spec, backend, &node, 1);
+}
+
 void
 property_start(CoreState *state, const CommandEvent *event, const Command *command, NodeId node,
                guint backend)
 {
-  task_add(state, event->cmd, TASK_PROPERTY, event->text);
   Argument arguments[] = {{"path", command->path}, {"value", command->text}};
-  RequestSpec spec = {.cmd = event->cmd,
-                      .owner = OWNER_TASK,
-                      .operation = command->verb == VERB_SET ? OP_SET : OP_GET,
-                      .role = ROLE_EXEC,
-                      .arguments = arguments,
-                      .n_arguments = command->verb == VERB_SET ? 2 : 1,
-                      .deadline = state->now + state->layout->deadline[DEADLINE_CONNECT]};
-  request_send_to(state, &spec, backend, &node, 1);
+  gboolean sets = command->verb == VERB_SET;
+  ask(state, event, sets ? OP_SET : OP_GET, arguments, sets ? 2 : 1, node, backend);
+}
+
+gboolean
+property_show_menu(CoreState *state, const CommandEvent *event, GError **error)
+{
+  const Layout *layout = state->layout;
+  NodeId node = layout->boot_server;
+  if (!layout->boot_root || node == NODE_NONE)
+    return fail(error, "the layout does not say where the menu is; it wants boot: {server: NODE, "
+                       "root: DIR}");
+  int backend = carrier(state, node);
+  if (backend < 0)
+    return fail(error, "no backend carries out commands on %s", layout->nodes[node].name);
+  g_autofree char *path = g_strconcat(layout->nodes[node].name, ".pxe", NULL);
+  Argument arguments[] = {{"path", path}};
+  ask(state, event, OP_GET, arguments, 1, node, (guint)backend);
+  return TRUE;
 }
 
 void

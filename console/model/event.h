@@ -151,7 +151,8 @@ typedef struct {
 /* Arguments by operation: off: how=soft|hard · boot-device: device, entry · exec: job, label,
  * plus the job's KEY=VALUE · signal: request, signal · watch: interval_ns, or what=console|log ·
  * keys: keys, blanks between · type: text, keyboard=us|de · route: none, or to=back (what was shown
- * before this node's device showed the last it was told) · get: path · set: path, value. A watch
+ * before this node's device showed the last it was told) · get: path (NODE.pxe: what is in force in
+ * the boot menu, told as lines) · set: path, value. A watch
  * has its one result when it ends. */
 typedef struct {
   guint32 id;  /* counts from 1 */

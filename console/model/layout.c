@@ -81,6 +81,8 @@ layout_free(Layout *layout)
   g_free(layout->boot_entry);
   g_free(layout->boot_profile);
   layout_boot_keys_clear(layout);
+  g_free(layout->boot_root);
+  g_free(layout->boot_menu);
   g_strfreev(layout->stage_sources);
   layout_stages_clear(layout);
   g_free(layout);

@@ -196,6 +196,9 @@ typedef struct {
   char *boot_entry;   /* default menu entry, `ubuntu-10.04::nfs` */
   char *boot_profile; /* `pxe` */
   LayoutBootKeys boot_keys[LAYOUT_BOOT_KEYS_N];
+  NodeId boot_server; /* that has the boot menu; NODE_NONE */
+  char *boot_root;    /* what it serves to machines that boot, an absolute path there; NULL */
+  char *boot_menu;    /* below that, `pxelinux.cfg/default` */
   BootModel boot;
   gint64 deadline[DEADLINE_N]; /* ns */
   char **stage_sources;        /* names of sources of stages; NULL: all that are shipped */

@@ -4,6 +4,7 @@
 
 #define MAX_STARTS 1000 /* a second */
 #define MAX_ENTRY 64
+#define MAX_PATH 1024
 #define HOUR 3600.0
 
 /* The published parameters; each stands as the formula and the figure it follows from. */
@@ -17,6 +18,8 @@ layout_boot_defaults(Layout *layout)
 {
   layout->boot_entry = g_strdup("ubuntu-10.04::nfs");
   layout->boot_profile = g_strdup("pxe");
+  layout->boot_menu = g_strdup("pxelinux.cfg/default");
+  layout->boot_server = NODE_NONE;
   layout->boot = (BootModel){
       /* assumed, not fitted: */
       .reads = 20,
@@ -125,11 +128,33 @@ is_menu_entry(const char *text)
   return protocol == NULL || strcmp(protocol, "::nfs") == 0 || strcmp(protocol, "::nbd") == 0;
 }
 
+/* Lines of it are read and changed there, so it has no way out of its root. */
+static void
+read_menu(LayoutParser *parser, const YamlNode *map)
+{
+  Layout *layout = parser->layout;
+  const YamlNode *server = yaml_get_scalar(map, "server", parser->errors);
+  const YamlNode *root = yaml_get_scalar(map, "root", parser->errors);
+  const YamlNode *menu = yaml_get_scalar(map, "menu", parser->errors);
+
+  layout->boot_server =
+      server != NULL ? layout_find_kind(parser, server, NODE_SERVER) : parser->default_server;
+  if (root != NULL && *root->text != '/')
+    yaml_errors_add(parser->errors, root, "\"%s\" is no absolute path", root->text);
+  else if (root != NULL)
+    yaml_read_line(root, MAX_PATH, &layout->boot_root, parser->errors);
+  if (menu != NULL && (*menu->text == '/' || strstr(menu->text, "..") != NULL))
+    yaml_errors_add(parser->errors, menu, "\"%s\" is no path below root", menu->text);
+  else if (menu != NULL)
+    yaml_read_line(menu, MAX_PATH, &layout->boot_menu, parser->errors);
+}
+
 void
 layout_read_boot(LayoutParser *parser)
 {
   static const char *const known[] = {"default", "profile",  "keys",     "stages",
-                                      "sources", "consoles", "simulate", NULL};
+                                      "sources", "consoles", "simulate", "server",
+                                      "root",    "menu",     NULL};
   Layout *layout = parser->layout;
   const YamlNode *map = yaml_get_map(parser->root, "boot", parser->errors);
 
@@ -147,6 +172,7 @@ layout_read_boot(LayoutParser *parser)
   if (profile != NULL && layout_check_name(parser, profile, profile->text))
     yaml_read_line(profile, LAYOUT_MAX_NAME, &layout->boot_profile, parser->errors);
   layout_read_boot_keys(parser, map);
+  read_menu(parser, map);
   layout_read_stages(parser, map);
   if (simulate != NULL) {
     read_simulate(parser, simulate);

@@ -264,7 +264,7 @@ make_rest(Maker *maker)
     return;
   }
   g_string_append(maker->out, CHOOSE(maker, "mark \"x\"", "mark \"\u00e4 \\\" \\\\ \\$ \u4e00\"",
-                                     "stop", "mark remark", "help", ""));
+                                     "stop", "mark remark", "help", "", "pxe show"));
 }
 
 static void (*const makers[])(Maker *maker) = {

@@ -269,6 +269,13 @@ add_reserve(GString *out)
   add_text(out);
 }
 
+static void
+add_pxe(GString *out)
+{
+  blank(out);
+  g_string_append(out, "show");
+}
+
 static const struct {
   const char *verb;
   Add add;
@@ -277,7 +284,7 @@ static const struct {
     {"wait", add_wait},      {"load", add_load},       {"measure", add_measure},
     {"expect", add_expect},  {"set", add_assignment},  {"mark", add_mark},
     {"sleep", add_duration}, {"reserve", add_reserve}, {"release", add_set},
-    {"console", add_set},
+    {"console", add_set},    {"pxe", add_pxe},
 };
 
 static char *
@@ -552,7 +559,7 @@ test_help_texts(void **state)
     assert_true(command == NULL || g_str_equal(verb->name, "stop") ||
                 g_str_equal(verb->name, "quit"));
   }
-  assert_int_equal(n, 24);
+  assert_int_equal(n, 25);
   assert_null(command_help("bot"));
 }
 

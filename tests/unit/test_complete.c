@@ -64,7 +64,7 @@ offers(const char *line, const char *word)
 }
 
 #define VERBS                                                                                      \
-  "power boot wait load measure expect set get reserve release console keys type route mark "      \
+  "power boot wait load measure expect set get pxe reserve release console keys type route mark "  \
   "sleep "                                                                                         \
   "stop quit plan try"
 
@@ -179,6 +179,7 @@ test_agrees_with_the_parser(void **state)
       "set slx1/bond0.policy layer2+3",
       "set link:sw1-sw2.state up",
       "get slx1.nfsd",
+      "pxe show",
       "plan power on roomA",
       "try boot roomA",
       "reserve roomA until 18:00~ \"exam\"~",
@@ -239,6 +240,7 @@ leads_on(const char *line, const char *word)
       " 3 +-5%",
       " first.ok > 1",
       " slx1.nfsd",
+      " show",
       " slx1.nfsd 8",
       " power on a01",
       " 18:00 \"exam\"",

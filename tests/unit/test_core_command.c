@@ -203,6 +203,27 @@ test_dry_run(void **state)
   lab_expect_only(lab, "request", "request 3 get sim s1 cmd=7 path=s1.nfsd until 10 s\n");
 }
 
+/* A question, so a session that changes nothing may ask it. */
+static void
+test_menu(void **state)
+{
+  (void)state;
+  g_autoptr(Lab) lab = lab_new("tests/unit/samples/boot-menu.yaml", &read_only);
+  lab_link(lab, "sim", TRUE, "");
+  lab_expect_only(lab, "done", "");
+  lab_say(lab, "pxe show");
+  lab_expect(lab, "request 3 get sim s1 cmd=1 path=s1.pxe until 10 s\n");
+  lab_line(lab, 3, "s1", "out", "timeout none");
+  lab_answer(lab, 3, "s1", VERDICT_OK, "");
+  lab_expect(lab, "done 1 ok\n");
+  lab_say(lab, "pxe show");
+  lab_answer(lab, 4, "s1", VERDICT_FAILED, "s1: there is no pxelinux.cfg/default");
+  lab_expect_only(lab, "done", "done 2 failed\n");
+  lab_say(lab, "plan pxe show");
+  lab_expect(lab, "note info: that touches no seat\n"
+                  "done 3 ok\n");
+}
+
 static void
 test_nonsense(void **state)
 {
@@ -219,15 +240,19 @@ test_nonsense(void **state)
   lab_say(lab, "get s1/eth7.state");
   lab_expect(lab, "note error: there is no port or bond of s1 called eth7; did you mean eth0?\n"
                   "done 4 failed\n");
+  lab_say(lab, "pxe show");
+  lab_expect(lab, "note error: the layout does not say where the menu is; it wants boot: {server: "
+                  "NODE, root: DIR}\n"
+                  "done 5 failed\n");
   lab_say(lab, "wait load nothing");
   lab_expect(lab, "note error: no load is called nothing\n"
-                  "done 5 failed\n");
+                  "done 6 failed\n");
   lab_say(lab, "load stop nothing");
   lab_expect(lab, "note error: no load called nothing is running\n"
-                  "done 6 failed\n");
+                  "done 7 failed\n");
   lab_say(lab, "measure bond during nothing as m");
   lab_expect(lab, "note error: no boot or load is called nothing\n"
-                  "done 7 failed\n");
+                  "done 8 failed\n");
 }
 
 static void
@@ -278,9 +303,11 @@ main(void)
       cmocka_unit_test(test_set_is_planned),
       cmocka_unit_test(test_protected_and_in_use_are_left_out),
       cmocka_unit_test(test_left_out_stands_in_the_question),
+      cmocka_unit_test(test_menu),
       cmocka_unit_test(test_read_only),
       cmocka_unit_test(test_plan_only),
       cmocka_unit_test(test_dry_run),
+      cmocka_unit_test(test_menu),
       cmocka_unit_test(test_nonsense),
       cmocka_unit_test(test_small_ones),
       cmocka_unit_test(test_too_many_at_once),

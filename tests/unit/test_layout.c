@@ -230,12 +230,15 @@ test_boot_and_deadlines(void **state)
   (void)state;
   g_autoptr(Layout) layout =
       parse("lab: x\n"
-            "boot: {default: memtest, profile: keys, simulate: {reads: 1, start-delay: 0 s, bytes: "
+            "boot: {default: memtest, profile: keys, root: /srv/tftp, menu: pxelinux.cfg/C0A8, "
+            "simulate: {reads: 1, start-delay: 0 s, bytes: "
             "184.5 MB, cpu: 10.51 s, nfs-cap: 100 Mbit/s, nbd-ratio: 50 %, nbd-rate: 1668.5}}\n"
             "deadlines: {pause: 0 s, soft-off: 2 min, root: 0.5 s}\n");
 
   assert_string_equal(layout->boot_entry, "memtest");
   assert_string_equal(layout->boot_profile, "keys");
+  assert_string_equal(layout->boot_root, "/srv/tftp");
+  assert_string_equal(layout->boot_menu, "pxelinux.cfg/C0A8");
   assert_int_equal(layout->boot.reads, 1);
   assert_true(layout->boot.start_delay <= 0);
   assert_exact(layout->boot.bytes, 184.5e6);
