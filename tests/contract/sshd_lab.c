@@ -118,8 +118,8 @@ prepare(gpointer data)
 {
   const char *passwd = data;
   sshd_lab_die_with_test(NULL);
-  if (unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0)
-    (void)!mount(passwd, "/etc/passwd", NULL, MS_BIND, NULL);
+  if (unshare(CLONE_NEWNS) == 0 && mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) == 0)
+    (void)!mount(passwd, "/etc/passwd", "none", MS_BIND, NULL);
 }
 
 static void
