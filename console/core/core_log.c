@@ -35,37 +35,56 @@ core_bounded(const char *text)
   return copy;
 }
 
-void
+static void
+release(const LogEntry *entry)
+{
+  if (entry->text)
+    g_ref_string_release(entry->text);
+  if (entry->fact)
+    g_ref_string_release(entry->fact);
+}
+
+LogEntry *
 log_add(CoreState *state, Severity severity, NodeId node, const char *source, const char *text)
 {
   LogEntry *entry = &state->log[state->log_end % STATE_LOG_MAX];
   if (state->log_end - state->log_first == STATE_LOG_MAX)
     state->log_first++;
-  if (entry->text)
-    g_ref_string_release(entry->text);
+  release(entry);
   *entry = (LogEntry){.t = state->now,
                       .severity = severity,
                       .node = node,
                       .source = core_source(state, source),
                       .text = g_ref_string_new_len(text, (gssize)strnlen(text, TEXT_BYTES))};
   state->log_end++;
+  return entry;
+}
+
+void
+log_add_property(CoreState *state, NodeId node, const char *source, const char *fact,
+                 const char *value)
+{
+  g_autofree char *text = g_strdup_printf("%s is %s", fact, value);
+  log_add(state, SEVERITY_INFO, node, source, text)->fact = g_ref_string_new(fact);
 }
 
 void
 log_copy(CoreState *copy, const CoreState *state)
 {
   copy->log = g_memdup2(state->log, STATE_LOG_MAX * sizeof *state->log);
-  for (guint i = 0; i < STATE_LOG_MAX; i++)
+  for (guint i = 0; i < STATE_LOG_MAX; i++) {
     if (copy->log[i].text)
       g_ref_string_acquire(copy->log[i].text);
+    if (copy->log[i].fact)
+      g_ref_string_acquire(copy->log[i].fact);
+  }
 }
 
 void
 log_free(CoreState *state)
 {
   for (guint i = 0; i < STATE_LOG_MAX; i++)
-    if (state->log[i].text)
-      g_ref_string_release(state->log[i].text);
+    release(&state->log[i]);
   g_free(state->log);
 }
 

@@ -282,8 +282,11 @@ void core_emit(CoreState *state, Event *event); /* at now */
 void core_note(CoreState *state, Severity severity, NodeId node, const char *format, ...)
     G_GNUC_PRINTF(4, 5);
 void core_done(CoreState *state, guint32 cmd, const char *text, Verdict verdict);
-void log_add(CoreState *state, Severity severity, NodeId node, const char *source,
-             const char *text);
+/* The entry, for what else there is to say of it. */
+LogEntry *log_add(CoreState *state, Severity severity, NodeId node, const char *source,
+                  const char *text);
+void log_add_property(CoreState *state, NodeId node, const char *source, const char *fact,
+                      const char *value);
 /* NAME as kept for the state's life; compared by content. */
 const char *core_source(CoreState *state, const char *name);
 void log_copy(CoreState *copy, const CoreState *state);

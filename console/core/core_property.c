@@ -353,10 +353,8 @@ is_asked(const CoreState *state, NodeId id)
 static void
 log_property(CoreState *state, const ObserveEvent *observe)
 {
-  if (g_str_equal(observe->fact, "flow"))
-    return;
-  g_autofree char *text = g_strdup_printf("%s is %s", observe->fact, observe->value);
-  log_add(state, SEVERITY_INFO, observe->node, observe->source, text);
+  if (!g_str_equal(observe->fact, "flow"))
+    log_add_property(state, observe->node, observe->source, observe->fact, observe->value);
 }
 
 void

@@ -99,6 +99,7 @@ typedef struct {
   NodeId node;
   const char *source; /* interned: `:` command, `=` figure, `note`, backend's name, stream */
   char *text;
+  char *fact; /* the property of the node that it tells; NULL: it tells none */
 } LogEntry;
 #define STATE_LOG_MAX 4000
 

@@ -37,15 +37,18 @@ answer_forget(Ui *ui)
   ui->said_at = NOTHING_SAID;
 }
 
-/* `bond0.policy is layer2` of `slx1/bond0.policy`. */
+/* `bond0.policy` of slx1 is `slx1/bond0.policy`, `nfsd` is `slx1.nfsd`; of a link it is the path.
+ */
 static gboolean
 tells_property(const Ui *ui, const LogEntry *entry)
 {
-  const char *behind = strstr(entry->text, " is ");
-  if (!ui->said_path || !behind)
+  if (!ui->said_path || !entry->fact)
     return FALSE;
-  g_autofree char *fact = g_strndup(entry->text, (gsize)(behind - entry->text));
-  return g_str_has_suffix(ui->said_path, fact);
+  const char *name = state_layout(ui->state)->nodes[entry->node].name;
+  gsize length = strlen(name);
+  gboolean of_node = strncmp(ui->said_path, name, length) == 0 &&
+                     (ui->said_path[length] == '/' || ui->said_path[length] == '.');
+  return g_str_equal(of_node ? ui->said_path + length + 1 : ui->said_path, entry->fact);
 }
 
 /* 0: no answer. A reason tells more than the verdict that follows it. */

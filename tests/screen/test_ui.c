@@ -53,6 +53,11 @@ test_what_came_of_a_property(void **state)
   }
   say(fixture, "set slx1/bond0.policy layer2+3", 1, 3);
   row_is(fixture->lab, SENTENCE, " bond0.policy is layer2+3");
+  screen_lab_type(fixture->lab, ":get a02.mac");
+  ui_key(fixture->lab->ui, UI_KEY_ENTER);
+  screen_lab_say(fixture->lab, "get a01.mac", -1); /* somebody else's */
+  screen_lab_run(fixture->lab, 3.5);
+  row_is(fixture->lab, SENTENCE, "");
   say(fixture, "get slx1.nfs", -1, 4);
   row_is(fixture->lab, SENTENCE,
          " ! failed: slx1: no property `slx1.nfs`; did you mean slx1.nfsd?");
