@@ -287,21 +287,38 @@ part_action(const Plan *plan, guint kind)
   return g_strdup(kind == PART_WAKES ? "on" : plan->action);
 }
 
+/* Who does what is asked of BACKEND for NODES, ascending: itself, or others that wake for it. */
+static char *
+part_doer(const CoreState *state, guint backend, const GArray *nodes)
+{
+  g_autoptr(GArray) helpers = ids_new();
+  for (guint i = 0; i < nodes->len; i++) {
+    NodeId helper = wake_helper(state, backend, g_array_index(nodes, NodeId, i));
+    if (helper != NODE_NONE)
+      g_array_append_val(helpers, helper);
+  }
+  if (helpers->len == 0)
+    return g_strdup(state->map->backends[backend]);
+  g_autofree char *names = core_fold(state, ids_of(helpers), helpers->len);
+  return g_strdup_printf("%s via %s", state->map->backends[backend], names);
+}
+
 void
 plan_emit(CoreState *state, guint32 cmd, const Plan *plan)
 {
   g_autoptr(GPtrArray) lists = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
-  g_autoptr(GPtrArray) actions = g_ptr_array_new_with_free_func(g_free);
+  g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
   guint n_backends = state->map->n_backends, n_parts = 0;
   g_autofree PlanPart *parts = g_new0(PlanPart, PART_KINDS * n_backends + 1);
   for (guint i = 0; i < PART_KINDS * n_backends; i++) {
     GArray *nodes = part_nodes(state, plan, i % n_backends, i / n_backends);
     char *action = nodes->len ? part_action(plan, i / n_backends) : NULL;
     g_ptr_array_add(lists, nodes);
-    g_ptr_array_add(actions, action);
+    char *doer = part_doer(state, i % n_backends, nodes);
+    g_ptr_array_add(words, action);
+    g_ptr_array_add(words, doer);
     if (nodes->len)
-      parts[n_parts++] =
-          (PlanPart){state->map->backends[i % n_backends], action, ids_of(nodes), nodes->len};
+      parts[n_parts++] = (PlanPart){doer, action, ids_of(nodes), nodes->len};
   }
   Event event = {.kind = EVENT_PLAN,
                  .plan = {.cmd = cmd,
@@ -359,10 +376,11 @@ plan_sentence(const CoreState *state, const Command *command, const Plan *plan)
     if (nodes->len == 0)
       continue;
     g_autofree char *names = core_fold(state, ids_of(nodes), nodes->len);
+    g_autofree char *doer = part_doer(state, i % n_backends, nodes);
     gboolean presses = part_is_of_keys(plan, kind);
     const char *what = keys ? NULL : presses ? plan->presses : kind == PART_WAKES ? "on" : NULL;
     g_string_append_printf(text, "%s %s%s%s by %s%s", n_parts++ ? "," : "", what ? what : "",
-                           what ? " " : "", names, state->map->backends[i % n_backends],
+                           what ? " " : "", names, doer,
                            presses ? keys_way_text(part_way(plan, kind)) : "");
   }
   if (command->stagger > 0) {

@@ -369,7 +369,10 @@ gboolean boot_keys_next(const CoreState *state, const PowerTask *power, Step *st
 void boot_keys_send(CoreState *state, const Task *task, Step step, const NodeId *nodes, guint n);
 void boot_keys_say_spread(CoreState *state, const PowerTask *power);
 
-/* core_wake.c: asks SEAT's helper to wake it, if its layout names one; FALSE: it does not. */
+/* core_wake.c: the node that wakes SEAT in the place of backend WAKER; NODE_NONE: it does so
+ * itself. */
+NodeId wake_helper(const CoreState *state, guint waker, NodeId seat);
+/* Asks SEAT's helper to wake it, if its layout names one; FALSE: it does not. */
 gboolean wake_send(CoreState *state, const RequestSpec *spec, NodeId seat);
 
 /* core_command.c, core_plan.c, core_outlets.c */

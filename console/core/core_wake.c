@@ -2,10 +2,10 @@
 
 #include <string.h>
 
-/* The node that wakes SEAT in another's place; NODE_NONE: its backend does so itself. */
-static NodeId
-helper_of(const CoreState *state, const LayoutBackend *backend, NodeId seat)
+NodeId
+wake_helper(const CoreState *state, guint waker, NodeId seat)
 {
+  const LayoutBackend *backend = layout_backend(state->layout, state->map->backends[waker]);
   if (!backend || strcmp(layout_backend_type(backend), "wol") != 0)
     return NODE_NONE;
   g_autofree char *via = layout_setting_text(state->layout, backend, seat, "via");
@@ -17,7 +17,7 @@ wake_send(CoreState *state, const RequestSpec *spec, NodeId seat)
 {
   int waker = state->map->doer[OP_ON][seat];
   const LayoutBackend *backend = layout_backend(state->layout, state->map->backends[waker]);
-  NodeId helper = helper_of(state, backend, seat);
+  NodeId helper = wake_helper(state, (guint)waker, seat);
   int exec = helper != NODE_NONE ? state->map->backend[ROLE_EXEC][helper] : -1;
   if (exec < 0)
     return FALSE;

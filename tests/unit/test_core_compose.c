@@ -112,11 +112,13 @@ test_wake_by_a_helper(void **state)
 {
   (void)state;
   g_autoptr(Lab) l = lab(&yes);
+  lab_say(l, "plan power on x[1-2]");
+  lab_expect(l, "plan 1: on x[1-2] by wol via x3; 2 seats\ndone 1 ok\n");
   lab_say(l, "power on x2");
   lab_expect_only(l, "request",
-                  "request 4 exec ssh x3 cmd=1 command=wakeonlan 52:54:00:00:01:01 until 50 s\n");
+                  "request 4 exec ssh x3 cmd=2 command=wakeonlan 52:54:00:00:01:01 until 50 s\n");
   lab_answer(l, 4, "x3", VERDICT_FAILED, "x3: wakeonlan: not found");
-  lab_expect(l, "done 1 failed\n");
+  lab_expect(l, "done 2 failed\n");
   assert_string_equal(state_node(l->state, lab_node(l, "x2"))->fault,
                       "x2: by its helper x3: wakeonlan: not found");
   assert_null(state_node(l->state, lab_node(l, "x3"))->fault);
