@@ -173,6 +173,7 @@ check: ## install what is missing, build, run every test; TESTS=tests/unit/test_
 
 # These try the lab's own programs and ClusterShell more than this one, and take minutes.
 UNSANITIZED = $(if $(filter file,$(origin TESTS)),tests/peers/nodeset.test tests/peers/nslab.test \
+                tests/peers/nslab_loads.test \
                 tests/peers/vmlab.test)
 
 check-asan: ## the same under AddressSanitizer, LeakSanitizer and UBSan
