@@ -13,17 +13,20 @@
 #define AGAIN 5000
 /* Of what waits while something else is done; the kernel may give less. */
 #define RECEIVE_BUFFER (1024 * 1024)
+/* Datagrams lost while a flood goes on, before it is said. */
+#define LOST_AT_LEAST 1000000
 
 struct LogSyslog {
   char *where;
   const LogSyslogCalls *calls;
   gpointer data;
-  int fd;         /* -1 while it cannot listen */
-  guint readable; /* source; 0 while a window's burst is used up */
-  guint timer;    /* source: of the window, or of the next attempt */
-  guint left;     /* datagrams, in this window */
-  gboolean told;  /* why it cannot listen */
-  guint32 lost;   /* datagrams, as the kernel counts; told so far */
+  int fd;                         /* -1 while it cannot listen */
+  guint readable;                 /* source; 0 while a window's burst is used up */
+  guint timer;                    /* source: of the window, or of the next attempt */
+  guint left;                     /* datagrams, in this window */
+  gboolean told;                  /* why it cannot listen */
+  guint32 lost;                   /* datagrams, as the kernel counts */
+  guint32 lost_before, lost_told; /* of these by the last window's end, and when it was said last */
 };
 
 /* ---- Where ------------------------------------------------------------------------------------
@@ -132,22 +135,27 @@ take_one(LogSyslog *syslog)
 
 static gboolean on_readable(int fd, GIOCondition condition, gpointer data);
 
-static void
-tell_lost(LogSyslog *syslog, guint32 before)
+/* When a flood is over, or has gone on for long. TRUE: it is not, and is to be looked at again. */
+static gboolean
+tell_lost(LogSyslog *syslog)
 {
-  if (syslog->lost == before)
-    return;
-  g_autofree char *text =
-      g_strdup_printf("syslog at %s: %u datagrams were lost, more come than are read",
-                      syslog->where, syslog->lost - before);
+  guint32 untold = syslog->lost - syslog->lost_told;
+  gboolean grew = syslog->lost != syslog->lost_before;
+  syslog->lost_before = syslog->lost;
+  if (untold == 0 || (grew && untold < LOST_AT_LEAST))
+    return untold > 0;
+  g_autofree char *text = g_strdup_printf(
+      "syslog at %s: %u datagrams were lost, more come than are read", syslog->where, untold);
+  syslog->lost_told = syslog->lost;
   syslog->calls->trouble(text, syslog->data);
+  return FALSE;
 }
 
 static gboolean
 on_window(gpointer data)
 {
   LogSyslog *syslog = data;
-  syslog->timer = 0;
+  syslog->timer = tell_lost(syslog) ? g_timeout_add(LOG_SYSLOG_WINDOW, on_window, syslog) : 0;
   syslog->left = LOG_SYSLOG_BURST;
   if (syslog->readable == 0)
     syslog->readable = g_unix_fd_add(syslog->fd, G_IO_IN, on_readable, syslog);
@@ -158,7 +166,6 @@ static gboolean
 on_readable(int fd, GIOCondition condition, gpointer data)
 {
   LogSyslog *syslog = data;
-  guint32 before = syslog->lost;
   (void)fd;
   (void)condition;
   if (syslog->timer == 0)
@@ -166,7 +173,6 @@ on_readable(int fd, GIOCondition condition, gpointer data)
   /* Few at once: the screen's turn comes between. */
   for (guint i = 0; i < 256 && syslog->left > 0 && take_one(syslog); i++)
     syslog->left--;
-  tell_lost(syslog, before);
   if (syslog->left > 0)
     return G_SOURCE_CONTINUE;
   syslog->readable = 0;

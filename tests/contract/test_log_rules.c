@@ -339,6 +339,25 @@ test_syslog_flood(void **state)
   assert_true(count(lab, "a1 log: heard\n") >= 10);
 }
 
+/* What the kernel leaves out of a flood is told when that is over, not again and again. */
+static void
+test_syslog_lost(void **state)
+{
+  Lab *lab = *state;
+  guint32 watch;
+  guint port = open_syslog(lab, &watch);
+  gint64 begun = g_get_monotonic_time();
+  for (guint i = 0; i < 30; i++) {
+    send_bytes("127.0.0.1", port, "flood", 5, 3000); /* more than a socket holds */
+    backend_check_run(lab->check, backend_check_now(lab->check) + 5 * TIME_MS);
+  }
+  double seconds = (double)(g_get_monotonic_time() - begun) / G_USEC_PER_SEC;
+  send_bytes("127.0.0.1", port, "calm", 4, 1);
+  wait_seen(lab, " datagrams were lost, more come than are read\n");
+  backend_check_run(lab->check, backend_check_now(lab->check) + TIME_SECOND / 2);
+  assert_true(count(lab, "datagrams were lost") <= 5 * seconds + 2);
+}
+
 static void
 test_port_taken(void **state)
 {
@@ -393,6 +412,7 @@ main(void)
       cmocka_unit_test(test_refused),
       cmocka_unit_test_setup_teardown(test_syslog, set_up_syslog, tear_down),
       cmocka_unit_test_setup_teardown(test_syslog_flood, set_up_syslog, tear_down),
+      cmocka_unit_test_setup_teardown(test_syslog_lost, set_up_syslog, tear_down),
       cmocka_unit_test_setup_teardown(test_port_taken, set_up_syslog, tear_down),
       cmocka_unit_test_setup_teardown(test_walk, set_up, tear_down),
   };
