@@ -138,6 +138,7 @@ end(LedgerItem *item, gpointer data)
   g_array_unref(watch->ways);
   g_free(watch->host);
   g_free(watch);
+  take_turns(probe); /* its place is another's */
 }
 
 /* ---- The class ---------------------------------------------------------------------------------

@@ -226,6 +226,39 @@ test_again(void **state)
   fall_silent(refuses);
 }
 
+/* One that is no longer watched while it is asked lets the next have its turn. */
+static void
+test_place_is_given_on(void **state)
+{
+  (void)state;
+  static const Manner waits = {"", 0, 1, "x", 1};
+  Lab lab = {.seen = g_string_new(NULL)};
+  guint16 port = free_port();
+  GSocketService *service = answer(port, &waits);
+  g_autofree char *text = g_strdup_printf(
+      "lab: t\nswitches: {lan: {}}\n"
+      "clients: {\"a[1-2]\": {switch: lan, speed: 1 Gbit/s, log: probe}}\n"
+      "backends: {probe: {address: 127.0.0.1, every: 50 ms, patience: 60 s, at-once: 1, "
+      "ways: [\"ssh:%u\"]}}\n",
+      port);
+  backend_check_start(lab.check, make(&lab, text, NULL));
+  gint before = g_atomic_int_get(&n_asked);
+  guint32 watch = backend_ask(lab.check, OP_WATCH, "a1", TIME_NEVER, what_log);
+  for (guint i = 0; i < 600 && g_atomic_int_get(&n_asked) < before + 1; i++)
+    run(&lab, 0.1);
+  backend_ask(lab.check, OP_WATCH, "a2", TIME_NEVER, what_log);
+  run(&lab, 0.5);
+  assert_int_equal(g_atomic_int_get(&n_asked), before + 1);
+  backend_check_cancel(lab.check, watch);
+  for (guint i = 0; i < 100 && g_atomic_int_get(&n_asked) < before + 2; i++)
+    run(&lab, 0.1);
+  assert_int_equal(g_atomic_int_get(&n_asked), before + 2);
+  backend_check_free(lab.check);
+  layout_free(lab.layout);
+  g_string_free(lab.seen, TRUE);
+  fall_silent(service);
+}
+
 #ifdef HAVE_SSH
 static void
 test_real_sshd(void **state)
@@ -301,6 +334,7 @@ main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_ways, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_again, set_up, tear_down),
+      cmocka_unit_test(test_place_is_given_on),
 #ifdef HAVE_SSH
       cmocka_unit_test(test_real_sshd),
 #endif
