@@ -40,12 +40,6 @@ static const struct {
     [PROBE_SMB] = {"smb", 445, smb_request, sizeof smb_request},
 };
 
-const char *
-probe_kind_name(ProbeKind kind)
-{
-  return kinds[kind].name;
-}
-
 gboolean
 probe_way_parse(const char *word, ProbeWay *way, GError **error)
 {

@@ -23,7 +23,6 @@ typedef struct ProbeAsk ProbeAsk;
 
 /* `ssh`, `rdp:13389`, `tcp:8080`. */
 gboolean probe_way_parse(const char *word, ProbeWay *way, GError **error);
-const char *probe_kind_name(ProbeKind kind);
 
 /* DONE is called once, never before this returns: after at most PATIENCE µs. The ask is gone then.
  */

@@ -128,15 +128,6 @@ static const BackendClass ssh_class = {
     .free = ssh_backend_free,
 };
 
-static gboolean
-is_named_by(const LayoutNode *node, const char *name)
-{
-  for (guint role = 0; role < ROLE_N; role++)
-    if (node->backend[role] != NULL && strcmp(node->backend[role], name) == 0)
-      return TRUE;
-  return FALSE;
-}
-
 static void
 free_link(gpointer link)
 {
@@ -177,13 +168,12 @@ static gboolean
 make_links(SshBackend *ssh, const BackendSetup *setup, GError **error)
 {
   for (NodeId node = 0; node < setup->layout->n_nodes; node++) {
-    const LayoutNode *named = &setup->layout->nodes[node];
-    if (!is_named_by(named, setup->name))
+    if (!setup_reaches(setup, node))
       continue;
     if (!ssh_log_check(setup, node, error))
       return FALSE;
     if (!make_link(ssh, setup, node, error)) {
-      g_prefix_error(error, "%s: %s: ", setup->name, named->name);
+      g_prefix_error(error, "%s: %s: ", setup->name, setup->layout->nodes[node].name);
       return FALSE;
     }
   }

@@ -319,11 +319,9 @@ session_end_loads(Session *session)
   g_autofree char *mark = g_strdup_printf("mark \"ended with pult: %s\"", labels->str);
   guint32 cmd;
   gboolean quits;
-  GError *problem = NULL;
-  if (!feed(session, mark, -1, &cmd, &quits, &problem)) {
+  g_autoptr(GError) problem = NULL;
+  if (!feed(session, mark, -1, &cmd, &quits, &problem))
     session_complain(session, problem->message);
-    g_error_free(problem);
-  }
   return g_string_free(g_steal_pointer(&labels), FALSE);
 }
 
