@@ -6,7 +6,6 @@
 #include "core/command.h"
 
 #define MOST_COLUMNS 8
-#define EXPECTED_WIDTH 10
 #define CELL_WIDTH 10
 
 typedef struct {
@@ -18,7 +17,9 @@ typedef struct {
 typedef struct {
   char *figure; /* without its variant */
   char *title;
-  char *expected; /* as typed */
+  char *typed;    /* the value, as typed */
+  char *expected; /* the same, a bound with its sign: `< 1 s` */
+  gboolean bound; /* a value below or above it is no difference from what was expected */
   double wanted;
   Cell cells[MOST_COLUMNS];
   guint n;
@@ -38,6 +39,7 @@ row_free(gpointer data)
   Row *row = data;
   g_free(row->figure);
   g_free(row->title);
+  g_free(row->typed);
   g_free(row->expected);
   g_free(row);
 }
@@ -82,15 +84,22 @@ column_of(Variants *variants, const char *variant)
 static Row *
 row_of(Variants *variants, const char *figure, const Command *command)
 {
+  static const char *const SIGNS[] = {
+      [COMPARE_LT] = "< ",  [COMPARE_LE] = "<= ",  [COMPARE_GT] = "> ",
+      [COMPARE_GE] = ">= ", [COMPARE_WITHIN] = "",
+  };
+  g_autofree char *expected = g_strconcat(SIGNS[command->comparison], command->value_text, NULL);
   for (guint i = 0; i < variants->rows->len; i++) {
     Row *row = variants->rows->pdata[i];
-    if (strcmp(row->figure, figure) == 0 && strcmp(row->expected, command->value_text) == 0)
+    if (strcmp(row->figure, figure) == 0 && strcmp(row->expected, expected) == 0)
       return row;
   }
   Row *row = g_new0(Row, 1);
   row->figure = g_strdup(figure);
   row->title = g_strdup(variants->mark != NULL ? variants->mark : figure);
-  row->expected = g_strdup(command->value_text);
+  row->typed = g_strdup(command->value_text);
+  row->expected = g_steal_pointer(&expected);
+  row->bound = command->comparison != COMPARE_WITHIN;
   row->wanted = command->value.value;
   g_ptr_array_add(variants->rows, row);
   return row;
@@ -162,7 +171,8 @@ variants_has_table(const Variants *variants)
   return FALSE;
 }
 
-/* `267 -1%`, in the unit the expectation was typed in, and a mark where it did not hold. */
+/* `267 -1%`, in the unit the expectation was typed in, and a mark where it did not hold. Beside a
+ * bound there are no percents, nor of nothing. */
 static char *
 cell_text(const Row *row, const Cell *cell)
 {
@@ -171,24 +181,28 @@ cell_text(const Row *row, const Cell *cell)
   const char *mark = cell->held ? " " : cell->tried ? "!" : "X";
   if (isnan(cell->value))
     return g_strdup_printf("none %s", mark);
-  const char *unit = strchr(row->expected, ' ');
+  const char *unit = strchr(row->typed, ' ');
   g_autofree char *value = unit != NULL ? units_print_in(cell->value, unit + 1)
                                         : units_print(cell->value, DIMENSION_COUNT);
   value[strcspn(value, " ")] = '\0';
-  if (row->wanted == 0) /* nothing is no share of it */
+  if (row->bound || row->wanted == 0)
     return g_strdup_printf("%s     %s", value, mark);
   int percent = (int)lround((cell->value / row->wanted - 1) * 100);
   return g_strdup_printf("%s%+4d%%%s", value, percent, mark);
 }
 
-/* As wide as the titles want it: a table of four columns has room in 80. */
-static int
-title_width(const Variants *variants)
+/* As wide as they want it: a table of four columns has room in 80. */
+static void
+widths(const Variants *variants, int *titles, int *expected)
 {
-  int width = (int)strlen("expected");
-  for (guint i = 0; i < variants->rows->len; i++)
-    width = MAX(width, (int)strlen(((const Row *)variants->rows->pdata[i])->title));
-  return width + 1;
+  *titles = (int)strlen("expected");
+  *expected = 0;
+  for (guint i = 0; i < variants->rows->len; i++) {
+    const Row *row = variants->rows->pdata[i];
+    *titles = MAX(*titles, (int)strlen(row->title));
+    *expected = MAX(*expected, (int)strlen(row->expected));
+  }
+  *titles += 1;
 }
 
 /* Below ROW, where caches were not what they were said to be. */
@@ -197,7 +211,7 @@ print_unverified(const Variants *variants, const Row *row, int width, FILE *out)
 {
   g_autoptr(GString) line = g_string_new(NULL);
   gboolean any = FALSE;
-  g_string_printf(line, "%-*s%*s", width, "  caches", EXPECTED_WIDTH, "");
+  g_string_printf(line, "%-*s", width, "  caches");
   for (guint c = 0; c < variants->columns->len; c++) {
     any |= row->cells[c].unverified;
     g_string_append_printf(line, " %*s", CELL_WIDTH, row->cells[c].unverified ? "unverified" : "");
@@ -209,21 +223,22 @@ print_unverified(const Variants *variants, const Row *row, int width, FILE *out)
 void
 variants_print(const Variants *variants, FILE *out)
 {
-  int width = title_width(variants);
-  fprintf(out, "%-*s%*s", width, "expected", EXPECTED_WIDTH, "");
+  int titles, expected;
+  widths(variants, &titles, &expected);
+  fprintf(out, "%-*s", titles + expected, "expected");
   for (guint c = 0; c < variants->columns->len; c++)
     fprintf(out, "%*s%*s", c ? 3 : 1, "", CELL_WIDTH - 2, (char *)variants->columns->pdata[c]);
   fputs("\n", out);
   for (guint i = 0; i < variants->rows->len; i++) {
     const Row *row = variants->rows->pdata[i];
     g_autoptr(GString) line = g_string_new(NULL);
-    g_string_printf(line, "%-*s%*s", width, row->title, EXPECTED_WIDTH, row->expected);
+    g_string_printf(line, "%-*s%*s", titles, row->title, expected, row->expected);
     for (guint c = 0; c < variants->columns->len; c++) {
       g_autofree char *text = cell_text(row, &row->cells[c]);
       g_string_append_printf(line, " %*s", CELL_WIDTH, text);
     }
     fprintf(out, "%s\n", g_strchomp(line->str));
-    print_unverified(variants, row, width, out);
+    print_unverified(variants, row, titles + expected, out);
   }
   fputs("% difference; ! known mismatch, only compared; X expected to hold and did not\n", out);
 }
