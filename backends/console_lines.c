@@ -2,6 +2,8 @@
 
 #define LINE_MAX_BYTES 2000
 #define REST_MS 300
+/* A menu that ticks moves its cursor and ends no line for ever. */
+#define AGAIN_BYTES 200
 
 void
 console_lines_init(ConsoleLines *lines, LedgerItem *item)
@@ -25,13 +27,27 @@ console_lines_clear(ConsoleLines *lines)
   lines->text = NULL;
 }
 
+static void
+say(ConsoleLines *lines)
+{
+  if (lines->text->len > lines->said)
+    ledger_line(lines->item, "console", lines->text->str);
+  lines->said = lines->text->len;
+}
+
+static void
+begin_anew(ConsoleLines *lines)
+{
+  g_string_truncate(lines->text, 0);
+  lines->said = 0;
+}
+
 void
 console_lines_end(ConsoleLines *lines)
 {
   stop_waiting(lines);
-  if (lines->text->len > 0)
-    ledger_line(lines->item, "console", lines->text->str);
-  g_string_truncate(lines->text, 0);
+  say(lines);
+  begin_anew(lines);
 }
 
 static gboolean
@@ -40,7 +56,9 @@ on_rest(gpointer data)
   ConsoleLines *lines = data;
 
   lines->rest = 0;
-  console_lines_end(lines);
+  say(lines);
+  if (lines->said > AGAIN_BYTES)
+    begin_anew(lines);
   return G_SOURCE_REMOVE;
 }
 
@@ -63,6 +81,8 @@ console_lines_take(ConsoleLines *lines, const char *bytes, gsize n)
 {
   for (gsize i = 0; i < n; i++)
     take_byte(lines, bytes[i]);
-  if (lines->text->len > 0 && lines->rest == 0)
+  /* From the last byte on: a busy machine speaks slowly. */
+  stop_waiting(lines);
+  if (lines->text->len > lines->said)
     lines->rest = g_timeout_add(REST_MS, on_rest, lines);
 }

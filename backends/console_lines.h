@@ -1,7 +1,9 @@
 /* What comes over a serial line, cut into the lines of an item that watches a console.
  *
  * A line ends with a newline or a carriage return. A prompt ends with neither: what stands for
- * 0.3 s is a line. Empty lines and NULs are left out; a line of more than 2000 bytes is cut.
+ * 0.3 s is a line. Where that goes on after all, as `vmlinuz...` does with ` ok`, the line is said
+ * again from its beginning, unless that was longer than 200 bytes. Empty lines and NULs are left
+ * out; a line of more than 2000 bytes is cut.
  *
  * Threading: the default main context's thread only.
  */
@@ -13,6 +15,7 @@
 typedef struct {
   LedgerItem *item; /* borrowed */
   GString *text;
+  gsize said; /* bytes of it, from the first */
   guint rest; /* source: until then what stands may go on */
 } ConsoleLines;
 
