@@ -1,7 +1,8 @@
 /* Whatever a device says, and however it comes in pieces, ends a script in bounded time, and none
  * succeeds that was not answered.
  *
- * The first byte chooses the device, the second how the rest is cut; a byte 0xff lets time pass. */
+ * The first byte chooses the device, the second how the rest is cut; a byte 0xff lets time pass,
+ * and ends a reply where each comes whole. */
 #include "fuzz.h"
 
 #include "backends/vswitch/device_talk.h"
@@ -20,6 +21,9 @@ static const struct {
     {"nti-keemux", "connect", {{"in", "1"}, {"out", "3"}}, 2, {"CS 01,01,03", "*"}},
     {"nti-keemux", "query", {{"out", "3"}}, 1, {"RO 01,03", "*"}},
     {"blackbox-cx", "connect", {{"in", "2"}}, 1, {"\x11", ""}},
+    {"pikvm-switch", "connect", {{"in", "2"}}, 1, {"200 ", "\"ok\":"}},
+    {"pikvm-switch", "query", {{NULL, NULL}}, 0, {"200 ", "\"active_id\":"}},
+    {"pikvm", "power-on", {{NULL, NULL}}, 0, {"\"ok\":", "\"power\":"}},
 };
 
 static Device *
@@ -71,7 +75,7 @@ pass(DeviceTalk *talk, gint64 *now, gint64 ns)
 }
 
 static void
-hear(DeviceTalk *talk, const uint8_t *data, size_t size, guint piece, gint64 *now)
+hear(DeviceTalk *talk, const uint8_t *data, size_t size, guint piece, gboolean whole, gint64 *now)
 {
   while (size > 0) {
     if (*data == 0xff) {
@@ -81,8 +85,13 @@ hear(DeviceTalk *talk, const uint8_t *data, size_t size, guint piece, gint64 *no
       continue;
     }
     const uint8_t *time = memchr(data, 0xff, size);
-    gsize n = MIN(piece, time != NULL ? (gsize)(time - data) : size);
-    device_talk_hear(talk, (const char *)data, n, *now);
+    gsize n = time != NULL ? (gsize)(time - data) : size;
+    if (whole) {
+      device_talk_hear_message(talk, (const char *)data, n, *now);
+    } else {
+      n = MIN(piece, n);
+      device_talk_hear(talk, (const char *)data, n, *now);
+    }
     take(talk, *now);
     data += n;
     size -= n;
@@ -108,7 +117,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
       talk, script,
       device_values_new(devices[run], script, runs[run].given, runs[run].n_given, NULL), now);
   take(talk, now);
-  hear(talk, data + 2, size - 2, 1u + data[1], &now);
+  gboolean whole = devices[run]->framing == DEVICE_MESSAGES;
+  hear(talk, data + 2, size - 2, 1u + data[1], whole, &now);
   pass(talk, &now, script->within + TIME_SECOND);
   g_assert_true(device_talk_is_over(talk));
   if (device_talk_verdict(talk) != VERDICT_OK) {
