@@ -1,4 +1,5 @@
 #include <math.h>
+#include <string.h>
 
 #include "backends/sim/sim_private.h"
 
@@ -224,6 +225,17 @@ sim_boot_moved(Sim *sim, NodeId node)
     enter(sim, node, PHASE_CPU, sim_duration(cpu_time(sim) * sim->cpu_share[boot->step]));
 }
 
+/* The line of the menu that it boots, which is called as an entry is: it ends in the protocol. */
+static void
+say_entry(Sim *sim, NodeId node)
+{
+  const char *entry = sim->layout->boot_entry, *suffix = strstr(entry, "::");
+  g_autofree char *line =
+      g_strdup_printf("%.*s::%s", (int)(suffix ? suffix - entry : (ptrdiff_t)strlen(entry)), entry,
+                      sim->nodes[node].boot.protocol == PROTOCOL_NBD ? "nbd" : "nfs");
+  sim_observe(sim, node, "entry", line);
+}
+
 static void
 press_in_menu(Sim *sim, NodeId node, const char *key)
 {
@@ -233,6 +245,7 @@ press_in_menu(Sim *sim, NodeId node, const char *key)
   } else if (g_str_equal(key, "Enter")) {
     if (boot->second)
       boot->protocol = boot->protocol == PROTOCOL_NBD ? PROTOCOL_NFS : PROTOCOL_NBD;
+    say_entry(sim, node);
     begin_tftp(sim, node);
   }
 }

@@ -202,6 +202,26 @@ class Extron(Switch):
                        wrong=b"Out%02d In07 All\r\n" % output)
 
 
+MATRIX_WITH_KEYS = r"""device: matrix-with-keys
+about: a matrix whose serial line has the keyboard too
+source: tests/peers/switch_devices.py
+serial: {speed: 9600}
+replies: {end: '\r\n'}
+parameters:
+  in: 1 to 64
+  out: {is: 1 to 64, default: 1}
+  key: {words: {F12: F12, Down: DN, Enter: CR}}
+errors: {E01: there is no such input}
+scripts:
+  connect:
+    steps: [{send: '{in}*{out}!', expect: 'Out(?<out>\d+) In(?<in>\d+) All'}]
+  query:
+    steps: [{send: '{out}&', expect: '(?<in>\d+)'}]
+  keys:
+    steps: [{send: 'K{key}\r', expect: 'Key (?<key>\w+)'}]
+"""
+
+
 class ExtronWithKeys(Extron):
     """One that is none of its maker's: `KDN CR` presses Down at what output 1 shows."""
     hello, begun = b"", rf"{Extron.begun}|K\w*"
@@ -213,9 +233,12 @@ class ExtronWithKeys(Extron):
     def press(self, client, text):
         key = re.fullmatch(r"K(\w+)\r", text)
         if key:
-            self.pressed.append((self.shown[1], key[1]))
+            self.pressed_at(self.shown[1], key[1])
             self.say(client, b"Key " + key[1].encode() + b"\r\n")
         return key
+
+    def pressed_at(self, source, key):
+        self.pressed.append((source, key))
 
 
 class Kramer(Switch):

@@ -88,6 +88,8 @@ test_menu_line(void **state)
     press(lab, "a01", "F12");
     sim_lab_run(lab, 8);
     press(lab, "a01", second ? "Down Enter" : "Enter");
+    assert_string_equal(fact(lab, "a01", "entry"),
+                        second ? "ubuntu-10.04::nbd" : "ubuntu-10.04::nfs");
     sim_lab_run(lab, 60);
     took[second] = lab->marks[a01][MARK_LOGIN] - lab->marks[a01][MARK_ROOT];
     assert_true(took[second] > 0);

@@ -16,7 +16,6 @@ SERVER_HOST = "0.2"
 CONSOLE = "1.1"
 # What guests boot into unless asked for another: one after the other through the room.
 ENTRIES = ("nfs3", "nfs4", "nbd")
-PXELINUX = 4  # each fourth guest boots by pxelinux, the others by iPXE alone
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,6 +25,7 @@ class Options:
     unit: int = 64 * 10**6  # bit/s, what stands for 1 Gbit/s
     server: bool = True
     bmcs: bool = False
+    menus: int = 4  # each so manieth guest boots by pxelinux and its menu, the others by iPXE alone
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,18 +44,18 @@ def link(name):
     return f"vl-{name}"
 
 
-def mac(guest):
+def mac(options, guest):
     """Those of pxelinux's guests begin otherwise: by that DHCP tells them apart."""
-    return f"52:54:00:{'bb' if guest % PXELINUX == 0 else 'aa'}:00:{guest:02x}"
+    return f"52:54:00:{'bb' if guest % options.menus == 0 else 'aa'}:00:{guest:02x}"
 
 
 def guests(options):
     """The room's, then the server."""
     made = []
     for i in range(1, options.guests + 1):
-        made.append(Guest(f"v{i:02}", i, (mac(i),), (f"tap{i}",), f"0.{100 + i}",
+        made.append(Guest(f"v{i:02}", i, (mac(options, i),), (f"tap{i}",), f"0.{100 + i}",
                           ENTRIES[(i - 1) % len(ENTRIES)],
-                          "pxelinux" if i % PXELINUX == 0 else "ipxe", 320))
+                          "pxelinux" if i % options.menus == 0 else "ipxe", 320))
     if options.server:
         made.append(Guest(SERVER, 0, tuple(f"52:54:00:cc:00:{i:02x}" for i in range(PORTS)),
                           tuple(f"srv{i}" for i in range(PORTS)), SERVER_HOST, "server", "ipxe",
