@@ -41,6 +41,8 @@ expand_home(char *path)
   return whole;
 }
 
+#define ASKED_MAX 3 /* times for one passphrase */
+
 /* ---- Keys ---------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -49,18 +51,31 @@ typedef struct {
   const char *path;
   gboolean may_ask;
   gboolean locked; /* it needs a passphrase */
+  guint n_asked;   /* how often somebody was asked for it */
   GError *error;
 } Unlocking;
+
+/* Somebody who is asked may mistype. */
+static char *
+ask_passphrase(Unlocking *unlocking)
+{
+  const BackendSetup *setup = unlocking->setup;
+  guint n = unlocking->n_asked++;
+  g_autofree char *what =
+      g_strdup_printf("%s%s passphrase of %s%s", n > 0 ? "that was wrong: " : "", setup->name,
+                      unlocking->path, n + 1 == ASKED_MAX ? ", for the last time" : "");
+  return secret_read("prompt", what, setup->ask, setup->ask_data, &unlocking->error);
+}
 
 static char *
 passphrase_of(Unlocking *unlocking)
 {
   const BackendSetup *setup = unlocking->setup;
-  char *secret = setup_secret(setup, unlocking->node, "passphrase", &unlocking->error);
-  if (secret != NULL || unlocking->error != NULL || !unlocking->may_ask)
-    return secret;
-  g_autofree char *what = g_strdup_printf("%s passphrase of %s", setup->name, unlocking->path);
-  return secret_read("prompt", what, setup->ask, setup->ask_data, &unlocking->error);
+  g_autofree char *reference =
+      layout_setting_text(setup->layout, setup->settings, unlocking->node, "passphrase");
+  if (reference == NULL ? unlocking->may_ask : g_str_equal(reference, "prompt"))
+    return ask_passphrase(unlocking);
+  return setup_secret(setup, unlocking->node, "passphrase", &unlocking->error);
 }
 
 /* libssh comes here when, and only when, the key needs a passphrase. */
@@ -101,10 +116,15 @@ read_key(SshKeyring *keyring, Unlocking *unlocking, GError **error)
     return key;
   if (!check_key(unlocking->path, error))
     return NULL;
-  if (ssh_pki_import_privkey_file(unlocking->path, NULL, unlock, unlocking, &key) == SSH_OK) {
-    g_hash_table_insert(keyring->keys, g_strdup(unlocking->path), key);
-    return key;
-  }
+  guint n_asked;
+  do {
+    n_asked = unlocking->n_asked;
+    if (ssh_pki_import_privkey_file(unlocking->path, NULL, unlock, unlocking, &key) == SSH_OK) {
+      g_hash_table_insert(keyring->keys, g_strdup(unlocking->path), key);
+      return key;
+    }
+  } while (unlocking->error == NULL && unlocking->n_asked > n_asked &&
+           unlocking->n_asked < ASKED_MAX);
   if (unlocking->error != NULL)
     g_propagate_error(error, unlocking->error);
   else

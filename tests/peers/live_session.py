@@ -40,9 +40,9 @@ class Session:
             return [json.loads(line) for line in file.read().split("\n")[2:-1]]
         return []
 
-    def links(self, switch):
+    def links(self, node, backend="snmp"):
         return [event for event in self.events()
-                if event["kind"] == "link" and event["name"] == f"snmp:{switch}"]
+                if event["kind"] == "link" and event["name"] == f"{backend}:{node}"]
 
     def is_up(self, switch):
         links = self.links(switch)
@@ -55,11 +55,11 @@ class Session:
                          if not link["up"] and all(word in link["text"] for word in words)), None)
         return wait_until(text)
 
-    def samples(self, switch):
+    def samples(self, node, backend="snmp"):
         """[(seconds, {column: value})]"""
         rows, columns = [], []
         for event in self.events():
-            if event["kind"] == "samples" and event["source"] == f"snmp:{switch}":
+            if event["kind"] == "samples" and event["source"] == f"{backend}:{node}":
                 columns = event.get("columns", columns)
                 rows.append((event["t"] / 1e9, dict(zip(columns, event["v"]))))
         return rows

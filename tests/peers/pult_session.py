@@ -73,10 +73,12 @@ def do(layout, *commands, options=("--yes",), name="session"):
 
 
 class Desk:
-    """The console in a terminal of its own, of SIZE (lines, columns); its files are in HOME."""
+    """The console in a terminal of its own, of SIZE (lines, columns); its files are in HOME. Before
+    its screen is up it asks: ANSWERS are pairs of what it shows and what is typed then."""
 
-    def __init__(self, layout, home, size=(43, 132), language="C.UTF-8"):
+    def __init__(self, layout, home, size=(43, 132), language="C.UTF-8", answers=()):
         self.home = home
+        self.output = b""
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             os.environ.update(TERM="xterm-256color", LANG=language, LC_ALL=language,
@@ -86,10 +88,15 @@ class Desk:
                 time.sleep(0.01)
             os.execvp(PULT, [PULT, "--layout", layout])
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
+        for question, answer in answers:
+            self.until(question)
+            self.press(f"{answer}\r")
         self.until("F1")
 
     def read(self, seconds):
-        return os.read(self.fd, 65536) if select.select([self.fd], [], [], seconds)[0] else b""
+        got = os.read(self.fd, 65536) if select.select([self.fd], [], [], seconds)[0] else b""
+        self.output += got
+        return got
 
     def quiet(self, seconds):
         """Reads until nothing has come for SECONDS."""
