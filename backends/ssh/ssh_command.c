@@ -160,6 +160,8 @@ ssh_command_is_started(const SshCommand *command)
 gboolean
 ssh_command_write(SshCommand *command, const char *bytes, gsize length)
 {
+  if (command->cancelled)
+    return TRUE;
   command->full = command->outbox->len + length > INPUT_MAX;
   if (command->full)
     return FALSE;
@@ -175,6 +177,9 @@ ssh_command_signal(SshCommand *command, const char *signal)
     return;
   if (command->reads) {
     ssh_channel_request_send_signal(command->channel, signal);
+    /* sshd gives no signals to what it runs as root. */
+    if (command->cancelled)
+      ssh_channel_send_eof(command->channel);
   } else {
     g_string_append_printf(command->outbox, "%s\n", signal);
   }
@@ -187,6 +192,8 @@ ssh_command_cancel(SshCommand *command)
   if (command->cancelled)
     return;
   command->cancelled = TRUE;
+  if (command->reads)
+    g_string_truncate(command->outbox, 0);
   command->due = g_get_monotonic_time() + SSH_GRACE * G_USEC_PER_SEC;
   ssh_command_signal(command, "TERM");
   ssh_link_wake(command->link);

@@ -65,8 +65,8 @@ gboolean ssh_command_is_started(const SshCommand *command);
 gboolean ssh_command_write(SshCommand *command, const char *bytes, gsize length);
 /* To its whole session: "TERM", "KILL", "INT", "HUP", "USR1", "USR2". */
 void ssh_command_signal(SshCommand *command, const char *signal);
-/* TERM, after SSH_GRACE KILL; ENDED says what came of it. One that has not started ends
- * SSH_NOT_STARTED. */
+/* TERM and the end of its input, after SSH_GRACE KILL; ENDED says what came of it. One that has not
+ * started ends SSH_NOT_STARTED. */
 void ssh_command_cancel(SshCommand *command);
 /* Lets go of it: its channel is closed and no signal given. Ends SSH_LOST. */
 void ssh_command_leave(SshCommand *command);

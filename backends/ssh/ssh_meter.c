@@ -13,7 +13,9 @@
 /* A loop that ended on a host that is there is begun again after so long, and longer each time. */
 #define PAUSE_MIN G_USEC_PER_SEC
 #define PAUSE_MAX (60 * G_USEC_PER_SEC)
-#define USAGE_WITHIN (10 * G_USEC_PER_SEC)
+/* A look that is not over when the next is due is given up, within these limits. */
+#define USAGE_MIN (3 * G_USEC_PER_SEC)
+#define USAGE_MAX (10 * G_USEC_PER_SEC)
 #define USAGE_OUTPUT (64 * 1024)
 
 /* Of a request: one timer asks all hosts, so that 34 of them cost one wake. */
@@ -36,7 +38,7 @@ typedef struct {
   SshCommand *usage;
   char *usage_line;   /* NULL: nobody asks */
   gint64 usage_every; /* µs */
-  gint64 usage_at;    /* µs: next look, or end of the one under way */
+  gint64 usage_begun; /* µs: the last look; 0: none yet */
   gboolean used;      /* by what was read of the look under way */
 } Metered;
 
@@ -204,16 +206,15 @@ look_at_usage(Metered *metered, gint64 now)
 {
   static const SshCommandCalls calls = {.line = on_usage_line, .ended = on_usage_ended};
   SshCommandSpec spec = {.line = metered->usage_line, .budget = USAGE_OUTPUT};
-  if (metered->usage_line == NULL || now < metered->usage_at)
-    return;
-  if (metered->usage != NULL) {
+  gint64 since = now - metered->usage_begun;
+  if (metered->usage != NULL && since >= CLAMP(metered->usage_every, USAGE_MIN, USAGE_MAX))
     ssh_command_cancel(metered->usage);
-    return;
-  }
-  if (metered->meter == NULL || !ssh_link_is_up(metered->target->link))
+  if (metered->usage_line == NULL || metered->usage != NULL || metered->meter == NULL ||
+      (metered->usage_begun != 0 && since < metered->usage_every) ||
+      !ssh_link_is_up(metered->target->link))
     return;
   metered->used = FALSE;
-  metered->usage_at = now + MAX(metered->usage_every, USAGE_WITHIN);
+  metered->usage_begun = now;
   metered->usage = ssh_command_start(metered->target->link, &spec, &calls, metered);
 }
 

@@ -298,10 +298,9 @@ static void
 check_rate(void)
 {
   Reading first, last;
-  gint64 begin = backend_check_now(lab->check);
-  backend_check_run(lab->check, begin + TIME_SECOND);
+  next_reading();
   first = next_reading();
-  backend_check_run(lab->check, first.t + 2 * TIME_SECOND);
+  backend_check_run(lab->check, first.t + TIME_SECOND);
   last = next_reading();
   double seconds = (double)(last.t - first.t) / (double)TIME_SECOND;
   near((double)(last.metered - first.metered), (double)(last.kernel - first.kernel),
@@ -316,15 +315,15 @@ check_client(void)
   guint32 request = watch((const char *const[]){"h1", NULL}, "100");
   until(has_meter, "h1.rx");
   gint64 before = kernel_payload(), metered = total("h1.rx");
-  Stream *stream = stream_new("127.0.0.1", "127.0.0.2", 120000000, 30000000);
+  Stream *stream = stream_new("127.0.0.1", "127.0.0.2", 40000000, 20000000);
   stream_begin(stream);
   check_rate();
   if (!sshd_lab_until(lab, is_sent, stream, 60))
     fail_msg("not sent");
   for (guint i = 0; i < 3; i++)
     next_reading();
-  near((double)(total("h1.rx") - metered), 120e6, 0.02, "received");
-  near((double)(total("h1.tx") - metered), 120e6, 0.02, "sent");
+  near((double)(total("h1.rx") - metered), 40e6, 0.02, "received");
+  near((double)(total("h1.tx") - metered), 40e6, 0.02, "sent");
   near((double)(total("h1.rx") - metered), (double)(kernel_payload() - before), 0.02, "kernel's");
   stream_free(stream);
   backend_check_cancel(lab->check, request);
@@ -429,18 +428,15 @@ test_return(void **state)
   guint32 request = watch((const char *const[]){"h1", "h2", NULL}, "50");
   until(has_meter, "h1.rx");
   until(has_meter, "h2.rx");
-  for (guint round = 0; round < 2; round++) {
-    g_string_truncate(lab->links, 0);
-    sshd_lab_end(lab, 1, TRUE);
-    until(has_link, "down ssh:h1: ");
-    meters_forget(meters, "ssh:h1"); /* as core does */
-    guint before = n_samples;
-    while (n_samples < before + 20) /* the other is metered on */
-      backend_check_step(lab->check, TIME_NEVER);
-    assert_null(meters_find(meters, "h1.rx"));
-    sshd_lab_run(lab, 1);
-    until(has_meter, "h1.rx");
-  }
+  sshd_lab_end(lab, 1, TRUE);
+  until(has_link, "down ssh:h1: ");
+  meters_forget(meters, "ssh:h1"); /* as core does */
+  guint before = n_samples;
+  while (n_samples < before + 10) /* the other is metered on */
+    backend_check_step(lab->check, TIME_NEVER);
+  assert_null(meters_find(meters, "h1.rx"));
+  sshd_lab_run(lab, 1);
+  until(has_meter, "h1.rx");
   assert_int_equal(backend_check_n_open(lab->check), 2);
   backend_check_cancel(lab->check, request);
   sshd_lab_expect(lab, request, "h1", VERDICT_CANCELLED);
@@ -478,8 +474,11 @@ test_nothing_stays(void **state)
     until(has_line, "has no interface pult-");
     assert_true(sshd_lab_count(mark) >= 1);
     if (round == 0) {
+      gint64 then = g_get_monotonic_time();
       backend_check_cancel(lab->check, request);
       sshd_lab_expect(lab, request, "h1", VERDICT_CANCELLED);
+      /* Not by KILL and what comes when that has not helped. */
+      assert_true(g_get_monotonic_time() - then < 6 * G_USEC_PER_SEC);
     }
     close_lab();
     for (guint i = 0; sshd_lab_count(mark) > 0; i++) {
@@ -517,11 +516,8 @@ test_usage(void **state)
   unlink(path);
   until(has_usage, "unknown");
   until(has_line, "h1: who uses it cannot be told");
-  guint before = n_samples; /* h2's hangs, and holds nothing up */
-  until(has_meter, "h2.rx");
-  while (n_samples < before + 40)
-    backend_check_step(lab->check, TIME_NEVER);
-  until(is_given_up, "h2 usage"); /* after 10 s */
+  until(has_meter, "h2.rx"); /* h2's hangs, and holds nothing up */
+  until(is_given_up, "h2 usage");
   close_lab();
 }
 
