@@ -9,7 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <glib.h>
+#include <gio/gio.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -32,14 +32,20 @@ typedef struct {
   GString *heard;
 } Host;
 
-static const char *shell; /* of the tests now run */
+static const char *shell; /* of this process's tests */
+
+static void
+die_with_parent(gpointer data)
+{
+  (void)data;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
 
 static void
 in_its_own_session(gpointer data)
 {
-  (void)data;
   setsid();
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  die_with_parent(data);
 }
 
 static Host *
@@ -184,7 +190,7 @@ assert_gone(GPid session)
   while (count_session(session) > 0) {
     if (g_get_monotonic_time() > end)
       fail_msg("%s: %u processes are left", shell, count_session(session));
-    g_usleep(10000);
+    g_usleep(30000);
   }
 }
 
@@ -198,11 +204,12 @@ scratch(const char *name)
   return path;
 }
 
-/* --- the tests, each under every shell there is --- */
+/* --- the tests --- */
 
 static void
-begins_when_told(void)
+test_begins_when_told(void **state)
 {
+  (void)state;
   gint64 n[7];
   Host *host = host_new((SshRunner){.needs = "sh cat",
                                     .prepare = "echo ready",
@@ -232,8 +239,9 @@ begins_when_told(void)
 }
 
 static void
-counts_the_interface(void)
+test_counts_the_interface(void **state)
 {
+  (void)state;
   g_autofree char *counter = scratch("counter");
   g_autofree char *command = g_strdup_printf("echo 1500 >%s", counter);
   gint64 n[7];
@@ -248,8 +256,9 @@ counts_the_interface(void)
 }
 
 static void
-tells_what_is_missing(void)
+test_tells_what_is_missing(void **state)
 {
+  (void)state;
   Host *host = host_new((SshRunner){.needs = "sh no-such-program", .command = "true"});
   g_autofree char *why = hear(host, "unarmed");
   assert_string_equal(why, "there is no no-such-program");
@@ -260,8 +269,9 @@ tells_what_is_missing(void)
 
 /* What could not be made is not taken away: a target that was there already. */
 static void
-cleans_up_what_it_prepared_only(void)
+test_cleans_up_what_it_prepared_only(void **state)
 {
+  (void)state;
   g_autofree char *mark = scratch("cleaned");
   g_autofree char *cleanup = g_strdup_printf("echo x >>%s", mark);
   Host *host = host_new((SshRunner){.prepare = "exit 4", .command = "true", .cleanup = cleanup});
@@ -279,8 +289,9 @@ cleans_up_what_it_prepared_only(void)
 }
 
 static void
-makes_caches_cold_and_warm(void)
+test_makes_caches_cold_and_warm(void **state)
 {
+  (void)state;
   gint64 n[7];
   Host *host =
       host_new((SshRunner){.cold = "echo cold; exit 2", .warm = "echo warm", .command = "true"});
@@ -295,8 +306,9 @@ makes_caches_cold_and_warm(void)
 }
 
 static void
-stops(void)
+test_stops(void **state)
 {
+  (void)state;
   gint64 n[7];
   Host *host = host_new(
       (SshRunner){.command = "sleep 600 | (trap '' TERM; echo deaf; echo \"bytes $(wc -c)\")",
@@ -318,8 +330,9 @@ stops(void)
 /* A job that heeds the signal, but not at once: it is waited for, and nothing else is. Of three,
  * for other things run here too. */
 static void
-stops_soon(void)
+test_stops_soon(void **state)
 {
+  (void)state;
   gint64 n[7], best = G_MAXINT64;
   for (guint i = 0; i < 3 && best > 2 * G_USEC_PER_SEC; i++) {
     Host *host = host_new((SshRunner){
@@ -339,8 +352,9 @@ stops_soon(void)
 
 /* dd tells its figures on INT; what is begun in the background of a shell would never get it. */
 static void
-stops_by_another_signal(void)
+test_stops_by_another_signal(void **state)
 {
+  (void)state;
   gint64 n[7];
   Host *host = host_new((SshRunner){.command = "exec dd if=/dev/zero of=/dev/null bs=64k 2>&1"});
   fire(host, 0);
@@ -355,8 +369,9 @@ stops_by_another_signal(void)
 }
 
 static void
-kills_what_does_not_heed(void)
+test_kills_what_does_not_heed(void **state)
 {
+  (void)state;
   gint64 n[7];
   Host *host =
       host_new((SshRunner){.command = "trap '' TERM; echo deaf; while :; do sleep 1; done"});
@@ -375,8 +390,9 @@ kills_what_does_not_heed(void)
 }
 
 static void
-leaves_nothing_behind(void)
+test_leaves_nothing_behind(void **state)
 {
+  (void)state;
   gint64 n[7];
   Host *host = host_new((SshRunner){.command = "sleep 601 & sleep 602 & true"});
   fire(host, 0);
@@ -390,8 +406,9 @@ leaves_nothing_behind(void)
 
 /* The channel's end, in each of its phases. */
 static void
-ends_with_the_channel(void)
+test_ends_with_the_channel(void **state)
 {
+  (void)state;
   static const char *const phases[] = {"preparing", "armed", "waiting", "running"};
   for (guint i = 0; i < G_N_ELEMENTS(phases); i++) {
     g_autofree char *mark = scratch("cleaned");
@@ -432,8 +449,9 @@ leave(Host *host, int seconds)
 
 /* It writes on when nobody reads it any more, and is cleaned up after. */
 static void
-is_left(void)
+test_is_left(void **state)
 {
+  (void)state;
   g_autofree char *through = scratch("through");
   g_autofree char *mark = scratch("cleaned");
   g_autofree char *command = g_strdup_printf(
@@ -452,8 +470,9 @@ is_left(void)
 
 /* What would go on for ever ends in time, and not before. */
 static void
-is_left_for_a_while(void)
+test_is_left_for_a_while(void **state)
 {
+  (void)state;
   Host *host = host_new((SshRunner){.command = "echo ready; sleep 600"});
   fire(host, 0);
   hear_output(host, "ready");
@@ -463,8 +482,9 @@ is_left_for_a_while(void)
 }
 
 static void
-is_stopped_before_it_began(void)
+test_is_stopped_before_it_began(void **state)
 {
+  (void)state;
   Host *host = host_new((SshRunner){.command = "echo never"});
   fire(host, 600000);
   say(host, "stop TERM\n", 0);
@@ -477,49 +497,10 @@ is_stopped_before_it_began(void)
   assert_gone(pid);
 }
 
-static void
-under_each(void (*test)(void))
+static int
+run_under(const char *one)
 {
-  static const char *const shells[] = {"dash", "busybox sh", "bash"};
-  guint n = 0;
-  for (guint i = 0; i < G_N_ELEMENTS(shells); i++) {
-    g_auto(GStrv) words = g_strsplit(shells[i], " ", 2);
-    g_autofree char *path = g_find_program_in_path(words[0]);
-    if (path == NULL)
-      continue;
-    shell = shells[i];
-    test();
-    n++;
-  }
-  assert_true(n > 0);
-}
-
-#define UNDER_EACH(test)                                                                           \
-  static void test_##test(void **state)                                                            \
-  {                                                                                                \
-    (void)state;                                                                                   \
-    under_each(test);                                                                              \
-  }
-
-UNDER_EACH(begins_when_told)
-UNDER_EACH(counts_the_interface)
-UNDER_EACH(tells_what_is_missing)
-UNDER_EACH(cleans_up_what_it_prepared_only)
-UNDER_EACH(makes_caches_cold_and_warm)
-UNDER_EACH(stops)
-UNDER_EACH(stops_soon)
-UNDER_EACH(stops_by_another_signal)
-UNDER_EACH(kills_what_does_not_heed)
-UNDER_EACH(leaves_nothing_behind)
-UNDER_EACH(ends_with_the_channel)
-UNDER_EACH(is_left)
-UNDER_EACH(is_left_for_a_while)
-UNDER_EACH(is_stopped_before_it_began)
-
-int
-main(void)
-{
-  signal(SIGPIPE, SIG_IGN);
+  shell = one;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_begins_when_told),
       cmocka_unit_test(test_counts_the_interface),
@@ -537,6 +518,43 @@ main(void)
       cmocka_unit_test(test_is_stopped_before_it_began),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+/* Each shell that there is has a process of its own: what is tested mostly waits. */
+static GSubprocess *
+start_under(const char *program, const char *one)
+{
+  g_auto(GStrv) words = g_strsplit(one, " ", 2);
+  g_autofree char *path = g_find_program_in_path(words[0]);
+  if (path == NULL)
+    return NULL;
+  g_autoptr(GSubprocessLauncher) launcher =
+      g_subprocess_launcher_new(G_SUBPROCESS_FLAGS_STDOUT_PIPE | G_SUBPROCESS_FLAGS_STDERR_MERGE);
+  g_subprocess_launcher_set_child_setup(launcher, die_with_parent, NULL, NULL);
+  return g_subprocess_launcher_spawn(launcher, NULL, program, one, NULL);
+}
+
+int
+main(int argc, char **argv)
+{
+  static const char *const shells[] = {"dash", "busybox sh", "bash"};
+  GSubprocess *all[G_N_ELEMENTS(shells)];
+  gboolean well = TRUE;
+  signal(SIGPIPE, SIG_IGN);
+  if (argc > 1)
+    return run_under(argv[1]);
+  for (guint i = 0; i < G_N_ELEMENTS(shells); i++)
+    all[i] = start_under(argv[0], shells[i]);
+  for (guint i = 0; i < G_N_ELEMENTS(shells); i++) {
+    g_autoptr(GSubprocess) one = all[i];
+    g_autofree char *said = NULL;
+    if (one == NULL)
+      continue;
+    gboolean heard = g_subprocess_communicate_utf8(one, NULL, NULL, &said, NULL, NULL);
+    printf("under %s:\n%s", shells[i], said != NULL ? said : "");
+    well = heard && g_subprocess_get_successful(one) && well;
+  }
+  return well ? 0 : 1;
 }
 
 #else
