@@ -71,6 +71,9 @@ gint64 core_deadline(const CoreState *state);
 /* TEXT as it is recorded: canonical, its sets resolved now (`boot @off` → `boot a[03,07]`), so that
  * a replay never asks again. NULL with an error for the person who typed. Pure. */
 char *core_resolve(const CoreState *state, const char *text, GError **error);
+/* TRUE while it would be too early to resolve TEXT: it has a group that is told by power, and what
+ * a session begins with, a look at all of it, has not ended. */
+gboolean core_resolves_later(const CoreState *state, const char *text);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CoreState, core_free)
 

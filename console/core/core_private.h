@@ -348,6 +348,7 @@ void request_send_to(CoreState *state, const RequestSpec *spec, guint backend, c
                      guint n);
 void request_result(CoreState *state, const ResultEvent *result);
 void requests_wake(CoreState *state);
+gboolean requests_look(const CoreState *state); /* a status that no command asked for is open */
 gint64 requests_due(const CoreState *state);
 Request *request_clone(const Request *request);
 void request_free(Request *request);

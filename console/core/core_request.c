@@ -250,6 +250,17 @@ requests_wake(CoreState *state)
   }
 }
 
+gboolean
+requests_look(const CoreState *state)
+{
+  for (guint i = 0; i < state->requests->len; i++) {
+    const Request *request = state->requests->pdata[i];
+    if (request->cmd == 0 && request->operation == OP_STATUS)
+      return TRUE;
+  }
+  return FALSE;
+}
+
 gint64
 requests_due(const CoreState *state)
 {

@@ -74,6 +74,25 @@ live_group(const char *name)
   return NULL;
 }
 
+static gboolean
+has_power_group(const char *text)
+{
+  static const char *const groups[] = {"@on", "@off", "@unknown", "@failed"};
+  for (const char *at = strchr(text, '@'); at != NULL; at = strchr(at + 1, '@'))
+    for (guint i = 0; i < G_N_ELEMENTS(groups); i++) {
+      gsize n = strlen(groups[i]);
+      if (strncmp(at, groups[i], n) == 0 && !g_ascii_isalnum(at[n]) && !strchr("._-", at[n] ?: ' '))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+gboolean
+core_resolves_later(const CoreState *state, const char *text)
+{
+  return has_power_group(text) && requests_look(state);
+}
+
 static char *
 fold(const CoreState *state, const NodeId *nodes, guint n)
 {

@@ -93,7 +93,11 @@ property(const char *path, gpointer data)
 static void
 end_script_early(Session *session)
 {
-  script_run_interrupt(session->play.run);
+  Play *play = &session->play;
+  script_run_interrupt(play->run);
+  if (play->held != NULL)
+    script_run_told(play->run, VERDICT_CANCELLED);
+  play->held = NULL;
 }
 
 static void
@@ -115,7 +119,14 @@ feed_scripted(Session *session)
 {
   Play *play = &session->play;
   GError *problem = NULL;
-  const char *said = script_run_next(play->run, property, session->core, &problem);
+  const char *said = play->held != NULL
+                         ? play->held
+                         : script_run_next(play->run, property, session->core, &problem);
+  play->held = NULL;
+  if (said != NULL && core_resolves_later(session->core, said)) {
+    play->held = said;
+    return;
+  }
   if (said == NULL) {
     play->ended = TRUE;
     if (problem != NULL && play->error == NULL)
@@ -138,7 +149,8 @@ static gboolean
 script_is_ready(const Session *session)
 {
   const Play *play = &session->play;
-  return play->run != NULL && !play->ended && play->cmd == 0;
+  return play->run != NULL && !play->ended && play->cmd == 0 &&
+         (play->held == NULL || !core_resolves_later(session->core, play->held));
 }
 
 gboolean

@@ -23,8 +23,9 @@ typedef struct {
 } Prompt;
 
 typedef struct {
-  ScriptRun *run; /* NULL: no script */
-  guint32 cmd;    /* outstanding; 0 none */
+  ScriptRun *run;   /* NULL: no script */
+  guint32 cmd;      /* outstanding; 0 none */
+  const char *held; /* the run's next command, not to be resolved yet; NULL none */
   gboolean quits;
   gboolean ended; /* nothing more to come */
   gboolean unconfirmed, interrupted, aborted;

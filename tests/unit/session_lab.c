@@ -37,7 +37,9 @@ slow_submit(Backend *backend, gint64 now, const RequestEvent *request)
 {
   Slow *slow = (Slow *)backend;
   Operation operation = request->operation;
-  gint64 t = operation == OP_STATUS || operation == OP_GET ? now : now + 2 * TIME_SECOND;
+  gint64 t = operation == OP_STATUS ? now + slow->look
+             : operation == OP_GET  ? now
+                                    : now + 2 * TIME_SECOND;
   for (guint i = 0; operation != OP_WATCH && i < request->n_nodes; i++) {
     NodeId node = request->nodes[i];
     gboolean fails = operation == OP_ON && node == slow->broken;

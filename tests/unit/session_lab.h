@@ -4,8 +4,8 @@
 
 #include "session/session.h"
 
-/* A backend that answers status at once, `get` with 8, and all else after two seconds. `on` for a
- * node of ours that is broken fails. */
+/* A backend that answers status after LOOK, at once if nobody sets it, `get` with 8, and all else
+ * after two seconds. `on` for a node of ours that is broken fails. */
 typedef struct {
   gint64 t;
   Event event;
@@ -15,6 +15,7 @@ typedef struct {
   Backend backend;
   GArray *answers; /* of Answer, in the order they were planned */
   NodeId broken;
+  gint64 look;
 } Slow;
 
 extern const BackendClass session_lab_slow;

@@ -46,6 +46,19 @@ test_backend_before_command(void **state)
               session_lab_find(lab, "result@0", status));
 }
 
+/* Who is on is known once all were looked at, which a session begins with. */
+static void
+test_live_group_waits_for_the_look(void **state)
+{
+  (void)state;
+  g_autoptr(SessionLab) lab = session_lab_new(&session_lab_jumping, &session_lab_slow);
+  lab->slow->look = 3 * TIME_SECOND;
+  assert_int_equal(session_lab_run(lab, "mark \"@onwards\"\npower on first(1,@off)\n", NULL), 0);
+  session_lab_find(lab, "command mark \"@onwards\"@0", 0);
+  session_lab_find(lab, "done ok@5000",
+                   session_lab_find(lab, "command power on first(1,@off)@3000", 0));
+}
+
 static void
 test_wake_before_command(void **state)
 {
@@ -277,6 +290,7 @@ main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_script_runs_in_jumps),
       cmocka_unit_test(test_backend_before_command),
+      cmocka_unit_test(test_live_group_waits_for_the_look),
       cmocka_unit_test(test_wake_before_command),
       cmocka_unit_test(test_exit_statuses),
       cmocka_unit_test(test_consent_is_asked_for),
