@@ -13,6 +13,7 @@ struct Pattern {
   char *text;
   pcre2_code *code;
   char **names;
+  gsize quick; /* once: it has been through the JIT */
 };
 
 struct PatternMatch {
@@ -89,8 +90,6 @@ pattern_new_with(const char *definitions, const char *text, GError **error)
   }
   if (!read_names(pattern, error))
     return NULL;
-  /* Where there is no JIT the interpreter does the same under the same limits. */
-  pcre2_jit_compile(pattern->code, PCRE2_JIT_COMPLETE | PCRE2_JIT_PARTIAL_HARD);
   return g_steal_pointer(&pattern);
 }
 
@@ -140,9 +139,21 @@ pattern_match_free(PatternMatch *match)
   g_free(match);
 }
 
+/* Not before it is used: of the many that are read, most sessions hold text against few. Where
+ * there is no JIT the interpreter does the same under the same limits. */
+static void
+make_quick(Pattern *pattern)
+{
+  if (!g_once_init_enter(&pattern->quick))
+    return;
+  pcre2_jit_compile(pattern->code, PCRE2_JIT_COMPLETE | PCRE2_JIT_PARTIAL_HARD);
+  g_once_init_leave(&pattern->quick, 1);
+}
+
 static PatternResult
 run(const Pattern *pattern, PatternMatch *match, const char *text, gsize length, guint32 options)
 {
+  make_quick((Pattern *)pattern);
   int code =
       pcre2_match(pattern->code, (PCRE2_SPTR)text, length, 0, options, match->data, match->context);
 

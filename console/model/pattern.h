@@ -2,8 +2,8 @@
  * with limits, so that a hostile pattern costs bounded time and never the stack.
  *
  * A pattern is anchored to whole lines: it must match all of the text it is given, trailing CR and
- * LF aside. UTF-8 is not assumed: text is bytes. Immutable once made; a Pattern may be used by
- * several threads, each with a PatternMatch of its own.
+ * LF aside. UTF-8 is not assumed: text is bytes. A Pattern never changes for who uses it; several
+ * threads may, each with a PatternMatch of its own.
  */
 #ifndef PULT_MODEL_PATTERN_H
 #define PULT_MODEL_PATTERN_H
