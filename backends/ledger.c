@@ -3,6 +3,8 @@
 #include <string.h>
 
 #define MAX_TEXT 400
+/* Deadlines so close are those of questions that were asked together. */
+#define TOGETHER_US 100000
 
 typedef struct {
   guint32 id;
@@ -97,7 +99,7 @@ printable(const char *text)
 
 /* All is in order before it is told: whoever hears it may ask for more at once. */
 static void
-finish(Entry *entry, Verdict verdict, const char *text)
+end_entry(Entry *entry, Verdict verdict, const char *text)
 {
   Ledger *ledger = entry->item.ledger;
   Event event = {.kind = EVENT_RESULT,
@@ -113,6 +115,39 @@ finish(Entry *entry, Verdict verdict, const char *text)
   g_free(entry);
   wake(ledger, 0);
   post(ledger, &event);
+}
+
+/* Who waits to ask NODE for its status, as nothing is to change it before. */
+static Entry *
+next_asking(const Ledger *ledger, NodeId node, gint64 latest)
+{
+  for (GList *link = ledger->entries.head; link != NULL; link = link->next) {
+    Entry *entry = link->data;
+    if (entry->item.node != node)
+      continue;
+    gboolean asks = entry->item.operation == OP_STATUS && !entry->begun && !entry->cancelled;
+    return asks && entry->item.deadline <= latest ? entry : NULL;
+  }
+  return NULL;
+}
+
+/* Where one of a node is asked at a time, what a status was answered need not be asked for again:
+ * good news by nobody who waited, other by none who asked at the same time. */
+static void
+finish(Entry *entry, Verdict verdict, const char *text)
+{
+  Ledger *ledger = entry->item.ledger;
+  NodeId node = entry->item.node;
+  gboolean shared = ledger->class.one_each_node && entry->item.operation == OP_STATUS &&
+                    entry->begun && verdict != VERDICT_CANCELLED;
+  gint64 latest = verdict == VERDICT_OK || entry->item.deadline > G_MAXINT64 - TOGETHER_US
+                      ? G_MAXINT64
+                      : entry->item.deadline + TOGETHER_US;
+  Entry *other;
+
+  end_entry(entry, verdict, text);
+  while (shared && (other = next_asking(ledger, node, latest)) != NULL)
+    end_entry(other, verdict, text);
 }
 
 static void

@@ -3,7 +3,8 @@
  *
  * Every target of a request is an item. It begins from the main loop, never within submit(), when
  * its turn has come: at most LIMIT items are under way at once, of one node one after the other if
- * the backend says so, and otherwise in the order they were asked for. It ends with its one result:
+ * the backend says so, and otherwise in the order they were asked for. Where it is one after the
+ * other, a status that waited behind another is answered with it. An item ends with its one result:
  * the backend's ledger_answer(), its deadline, or a cancellation. What ends before the backend has
  * set `sent` is `timeout` or `cancelled`; afterwards `unknown` where the operation changes
  * something.

@@ -6,6 +6,8 @@
  * machine that is late for both, by coming first. */
 #define BEFORE_END_US 20000
 #define BEFORE_LEDGER (G_PRIORITY_DEFAULT - 10)
+/* Whose time ends so shortly after each other asked together. */
+#define TOGETHER_US 100000
 /* A target without a deadline is not looked after for ever. */
 #define LONGEST_US (G_GINT64_CONSTANT(600) * G_USEC_PER_SEC)
 
@@ -77,19 +79,43 @@ ipmi_over(IpmiBmc *bmc)
   fill_places(bmc->ipmi);
 }
 
+/* The first that waits to know the power, and by LATEST; NULL where something is to change it
+ * before. */
+static const IpmiTarget *
+next_asking(const IpmiBmc *bmc, gint64 latest)
+{
+  for (const GList *at = bmc->waiting.head; at != NULL; at = at->next) {
+    const IpmiTarget *target = at->data;
+    if (target->item->operation != OP_STATUS && !target->item->sent)
+      return NULL;
+    if (target->job == NULL)
+      return target->item->operation == OP_STATUS && target->end_us <= latest ? target : NULL;
+  }
+  return NULL;
+}
+
 /* Whoever only wanted to know need not ask again. */
 void
 ipmi_seen(IpmiBmc *bmc, gboolean on)
 {
+  const IpmiTarget *other;
+
   bmc->seen_us = g_get_monotonic_time();
   bmc->on = on;
   ledger_observe(bmc->ipmi->ledger, bmc->node, "power", on ? "on" : "off");
-  for (GList *at = bmc->waiting.head; at != NULL;) {
-    IpmiTarget *target = at->data;
-    at = at->next;
-    if (target->job == NULL && target->item->operation == OP_STATUS)
-      ledger_answer(target->item, VERDICT_OK, NULL);
-  }
+  while ((other = next_asking(bmc, G_MAXINT64)) != NULL)
+    ledger_answer(other->item, VERDICT_OK, NULL);
+}
+
+void
+ipmi_unseen(const IpmiTarget *target, Verdict verdict, const char *text)
+{
+  const IpmiBmc *bmc = target->bmc;
+  gint64 latest = target->end_us + TOGETHER_US;
+  const IpmiTarget *other;
+
+  while ((other = next_asking(bmc, latest)) != NULL)
+    ledger_answer(other->item, verdict, "%s", text);
 }
 
 /* ---- Targets ------------------------------------------------------------------------------- */

@@ -101,6 +101,8 @@ finish(IpmiJob *job, Verdict verdict, char *text)
 {
   g_autofree char *what = text;
 
+  if (verdict != VERDICT_OK && job->target->item->operation == OP_STATUS)
+    ipmi_unseen(job->target, verdict, what);
   if (text == NULL)
     ledger_answer(job->target->item, verdict, NULL);
   else

@@ -77,7 +77,9 @@ IpmiConsole *ipmi_console_open(LedgerItem *item, const IpmiBmc *bmc);
 void ipmi_console_free(IpmiConsole *console);
 
 /* ipmi.c, told by jobs */
-void ipmi_seen(IpmiBmc *bmc, gboolean on);                 /* now */
+void ipmi_seen(IpmiBmc *bmc, gboolean on); /* now */
+/* A status ends so, and with it those that were asked at the same time. */
+void ipmi_unseen(const IpmiTarget *target, Verdict verdict, const char *text);
 void ipmi_slow(IpmiBmc *bmc);                              /* others may have its place */
 void ipmi_over(IpmiBmc *bmc);                              /* frees the job */
 const char *ipmi_operation_word(const IpmiTarget *target); /* `soft off` */

@@ -193,8 +193,9 @@ static void
 run_in_main_loop(Session *session)
 {
   session->loop = g_main_loop_new(NULL, FALSE);
+  /* At once: what is asked first can then be answered by the look that a session begins with. */
   loop_arm(session);
-  g_source_set_ready_time(session->timer, 0);
+  on_timer(session);
   g_main_loop_run(session->loop);
   g_clear_pointer(&session->loop, g_main_loop_unref);
 }

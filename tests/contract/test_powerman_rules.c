@@ -14,12 +14,15 @@
 static const char devices[] = "fine[1-2] slow1 dead1 liar1 refuses1 dumb1 hangup1 chatty1";
 static const char names[] = "fine1 fine2 slow1 dead1 liar1 refuses1 dumb1 hangup1 chatty1 stranger";
 
+#define SLOW_US 300000
+
 typedef struct {
   GSocketService *service;
   guint16 port;
   GMutex mutex; /* guards what follows, up to n_clients */
   GHashTable *on;
-  guint told_dead; /* commands that never had an answer */
+  guint told_dead;  /* commands that never had an answer */
+  guint asked_slow; /* times that slow1's state was */
   guint n_clients;
   Layout *layout;
   BackendCheck *check;
@@ -73,10 +76,11 @@ reply_of_device(Lab *lab, const char *verb, char **plugs, GString *reply)
   if (g_str_has_prefix(plugs[0], "hangup"))
     return FALSE;
   if (g_str_has_prefix(plugs[0], "slow"))
-    g_usleep(300000);
+    g_usleep(SLOW_US);
   if (g_str_has_prefix(plugs[0], "chatty"))
     g_string_append(reply, "telemetry: recv(chatty): \033[2J\r\n308 other news\r\n");
   g_mutex_lock(&lab->mutex);
+  lab->asked_slow += strcmp(verb, "status") == 0 && g_str_has_prefix(plugs[0], "slow");
   if (g_str_has_prefix(plugs[0], "dead"))
     lab->told_dead++;
   else if (strcmp(verb, "status") == 0)
@@ -244,6 +248,36 @@ test_each(void **state)
   backend_ask_expect(lab->check, status, "hangup1", VERDICT_FAILED, "ended the connection");
 }
 
+/* The first query has to learn the devices, and waits for the slowest; who asks the same meanwhile
+ * is answered with it, and nobody else waits. What is asked behind a change is asked anew. */
+static void
+test_first_query(void **state)
+{
+  Lab *lab = *state;
+  guint32 first = backend_ask(lab->check, OP_STATUS, "fine1 fine2 slow1", 60 * TIME_SECOND, NULL);
+  guint32 again = backend_ask(lab->check, OP_STATUS, "slow1", 60 * TIME_SECOND, NULL);
+
+  while (backend_check_n_open(lab->check) > 2)
+    backend_check_step(lab->check, backend_check_now(lab->check) + 10 * TIME_MS);
+  backend_ask_expect(lab->check, first, "fine1", VERDICT_OK, "");
+  backend_ask_expect(lab->check, first, "fine2", VERDICT_OK, "");
+  backend_ask_expect_open(lab->check, first, "slow1");
+  backend_ask_expect_open(lab->check, again, "slow1");
+  guint32 on = backend_ask(lab->check, OP_ON, "slow1", 60 * TIME_SECOND, NULL);
+  guint32 then = backend_ask(lab->check, OP_STATUS, "slow1", 60 * TIME_SECOND, NULL);
+  backend_ask_finish(lab->check, first);
+  backend_ask_expect(lab->check, again, "slow1", VERDICT_OK, "");
+  backend_ask_expect_open(lab->check, on, "slow1");
+  backend_ask_finish(lab->check, then);
+  backend_ask_expect(lab->check, on, "slow1", VERDICT_OK, "");
+  backend_ask_expect(lab->check, then, "slow1", VERDICT_OK, "");
+  g_mutex_lock(&lab->mutex);
+  guint asked = lab->asked_slow;
+  g_mutex_unlock(&lab->mutex);
+  /* Of both, behind `on` as it looks, and of the last. */
+  assert_int_equal(asked, 3);
+}
+
 /* The dead keep none of the others waiting: those are done long before its deadline. */
 static void
 test_dead_delays_nobody(void **state)
@@ -308,6 +342,7 @@ main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(test_each, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_first_query, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_dead_delays_nobody, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_cancel, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_walk, set_up, tear_down),
