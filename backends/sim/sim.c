@@ -87,7 +87,7 @@ plan(Sim *sim)
   sim_meter_plan(sim);
   gint64 next = MIN(MIN(sim->link_due, sim->world.next), sim->watch.due);
   gint64 answer = sim_request_next(sim);
-  next = MIN(next, answer);
+  next = MIN(MIN(next, answer), sim_left_next(sim));
   next = MIN(next, sim_agenda_next(sim));
   sim->next = next == TIME_NEVER ? next : MAX(next, sim->now);
 }
@@ -124,6 +124,7 @@ sim_advance(Backend *backend, gint64 t)
     sim_agenda_step(sim);
     sim_request_give_answers(sim);
     sim_request_keep_deadlines(sim);
+    sim_left_keep_ends(sim);
     plan(sim);
   } while (is_due(sim));
   if (sim_meter_sample(sim))
@@ -227,6 +228,7 @@ sim_free(Backend *backend)
   Sim *sim = (Sim *)backend;
   sim_meter_end(sim);
   sim_request_clear(sim);
+  sim_left_clear(sim);
   sim_keys_clear(sim);
   g_array_unref(sim->outbox);
   sim_world_clear(sim);
@@ -270,6 +272,7 @@ sim_new(const char *name, const Layout *layout, const JobSet *jobs, guint64 seed
     node_init(sim, &sim->nodes[i], &layout->nodes[i]);
   sim_agenda_init(sim);
   sim_request_init(sim);
+  sim_left_init(sim);
   sim_keys_init(sim);
   sim->outbox = g_array_new(FALSE, FALSE, sizeof(Said));
   g_array_set_clear_func(sim->outbox, said_clear);

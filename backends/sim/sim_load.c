@@ -276,6 +276,10 @@ print_figures(const Sim *sim, const JobRun *run)
 void
 sim_load_moved(Sim *sim, JobRun *run)
 {
+  if (run->request == NULL) {
+    sim_left_end(sim, run);
+    return;
+  }
   Request *request = run->request;
   guint target = run->target;
   g_autofree char *figures = print_figures(sim, run);
@@ -288,14 +292,15 @@ sim_load_moved(Sim *sim, JobRun *run)
   sim_request_result(sim, request, target, VERDICT_OK, NULL);
 }
 
-/* The first run on NODE that belongs to request ID (0: to any). */
+/* The first run on NODE that belongs to request ID (0: to any, or to none any more). */
 static JobRun *
 find_run(const Sim *sim, NodeId node, guint32 id)
 {
   for (const GList *i = sim->nodes[node].transfers.head; i != NULL; i = i->next) {
     const Transfer *transfer = i->data;
-    if (transfer->run != NULL && (id == 0 || transfer->run->request->id == id))
-      return transfer->run;
+    JobRun *run = transfer->run;
+    if (run != NULL && (id == 0 || (run->request != NULL && run->request->id == id)))
+      return run;
   }
   return NULL;
 }
@@ -306,6 +311,10 @@ sim_load_lost_power(Sim *sim, NodeId node)
 {
   JobRun *run;
   while ((run = find_run(sim, node, 0)) != NULL) {
+    if (run->request == NULL) {
+      sim_left_end(sim, run);
+      continue;
+    }
     Request *request = run->request;
     guint target = run->target;
     sim_load_end(sim, run);
@@ -318,6 +327,7 @@ void
 sim_load_signal_submit(Sim *sim, Request *request, const RequestEvent *event)
 {
   const char *text = sim_request_argument(event, "request");
+  const char *left = sim_request_argument(event, "for");
   guint64 id;
 
   if (text == NULL || !units_parse_count(text, G_MAXUINT32, &id, NULL) || id == 0) {
@@ -327,11 +337,12 @@ sim_load_signal_submit(Sim *sim, Request *request, const RequestEvent *event)
   }
   request->signalled = (guint32)id;
   request->leaves = g_strcmp0(sim_request_argument(event, "signal"), "LEAVE") == 0;
+  if (left == NULL || !units_parse_duration(left, &request->leaves_for, NULL))
+    request->leaves_for = TIME_NEVER;
   sim_request_answer_all(sim, request, 0, VERDICT_OK, NULL);
 }
 
-/* Every signal ends a job, which then gives its figures: that is all a load knows of signals. What
- * is left to run on is played no further. */
+/* Every signal ends a job, which then gives its figures: that is all a load knows of signals. */
 char *
 sim_load_signal(Sim *sim, const Request *request, NodeId node)
 {
@@ -345,9 +356,8 @@ sim_load_signal(Sim *sim, const Request *request, NodeId node)
   }
   Request *exec = run->request;
   guint target = run->target;
-  sim_load_end(sim, run);
-  sim_request_result(
-      sim, exec, target, VERDICT_CANCELLED,
-      g_strdup_printf("%s: left running, and played no further", sim_name(sim, node)));
+  sim_left_add(sim, run, request->leaves_for);
+  sim_request_result(sim, exec, target, VERDICT_CANCELLED,
+                     g_strdup_printf("%s: left running", sim_name(sim, node)));
   return NULL;
 }

@@ -56,10 +56,11 @@ struct Transfer {
 
 /* A job on one client. */
 struct JobRun {
-  Request *request; /* the exec that waits for it */
+  Request *request; /* the exec that waits for it; NULL: it was left, and nobody hears of it */
   guint target;
-  Job job;     /* arguments applied; its strings are the job set's */
-  gboolean v4; /* assumed, and said with the figures */
+  gint64 until; /* of one that was left: its end, if it is not over before */
+  Job job;      /* arguments applied; its strings are the job set's */
+  gboolean v4;  /* assumed, and said with the figures */
   gint64 start;
   Transfer transfer;
 };
@@ -183,6 +184,7 @@ struct Request {
   Protocol next_protocol;
   guint32 signalled; /* signal: the exec */
   gboolean leaves;   /* that signal is to let go of it */
+  gint64 leaves_for; /* TIME_NEVER: to its own end */
   Property property; /* get, set */
   char **keys;       /* keys */
   gboolean back;     /* route: to what was shown before */
@@ -232,6 +234,7 @@ struct Sim {
   Watch watch;
   GPtrArray *requests; /* with open targets, as submitted */
   GArray *answers;     /* of Answer, as submitted */
+  GPtrArray *left;     /* of JobRun: what runs on without its request */
   GArray *outbox;
   gint64 keys_free; /* when the video switch has done all it was told */
   GArray *shown;    /* of NodeId: what it showed, the latest last */
@@ -308,6 +311,14 @@ char *sim_load_signal(Sim *sim, const Request *request, NodeId node);
 void sim_load_moved(Sim *sim, JobRun *run);      /* has moved its bytes: ends with its figures */
 void sim_load_lost_power(Sim *sim, NodeId node); /* all of the node's */
 void sim_load_end(Sim *sim, JobRun *run);        /* frees it, without a word */
+
+/* sim_left.c: loads that run on when nobody waits for them any more */
+void sim_left_init(Sim *sim);
+void sim_left_clear(Sim *sim);
+void sim_left_add(Sim *sim, JobRun *run, gint64 duration); /* its request lets go of it */
+void sim_left_end(Sim *sim, JobRun *run);                  /* frees it */
+void sim_left_keep_ends(Sim *sim);
+gint64 sim_left_next(const Sim *sim);
 
 /* sim_class.c: the world settled until now, what one class has in common, and who is in it. */
 void sim_class_init(World *world);

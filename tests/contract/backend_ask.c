@@ -68,6 +68,35 @@ backend_ask_expect_open(const BackendCheck *check, guint32 request, const char *
   assert_int_equal(backend_check_verdict(check, request, node_of(check, name)), -1);
 }
 
+static void
+ask_signal(BackendCheck *check, guint32 exec, const char *name, const char *signal,
+           const char *duration, Verdict verdict)
+{
+  g_autofree char *id = g_strdup_printf("%u", exec);
+  const char *arguments[] = {"request", id, "signal", signal, "for", duration, NULL};
+  guint32 request = backend_ask(check, OP_SIGNAL, name, 10 * TIME_SECOND, arguments);
+
+  backend_ask_finish(check, request);
+  backend_ask_expect(check, request, name, verdict, "");
+}
+
+void
+backend_ask_leave(BackendCheck *check, guint32 exec, const char *name, const char *duration)
+{
+  g_autofree char *text = g_strdup_printf("%s: left running", name);
+  NodeId node = node_of(check, name);
+
+  ask_signal(check, exec + 1000000, name, "LEAVE", duration, VERDICT_FAILED);
+  backend_ask_expect_open(check, exec, name);
+  ask_signal(check, exec, name, "LEAVE", duration, VERDICT_OK);
+  gint64 end = backend_check_now(check) + 60 * TIME_SECOND;
+  while (backend_check_verdict(check, exec, node) < 0 && backend_check_step(check, end))
+    ;
+  backend_ask_expect(check, exec, name, VERDICT_CANCELLED, text);
+  ask_signal(check, exec, name, "LEAVE", duration, VERDICT_FAILED);
+  ask_signal(check, exec, name, "TERM", duration, VERDICT_FAILED);
+}
+
 void
 backend_ask_walk(BackendCheck *check, const CheckAsk *asks, guint n_steps, gint64 longest)
 {

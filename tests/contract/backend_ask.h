@@ -17,6 +17,9 @@ void backend_ask_expect(const BackendCheck *check, guint32 request, const char *
                         Verdict verdict, const char *said);
 /* It has no result yet. */
 void backend_ask_expect_open(const BackendCheck *check, guint32 request, const char *name);
+/* What NAME runs for the request EXEC is let go of, for so long, and only once: it is told of as
+ * left running, and no signal reaches it any more. */
+void backend_ask_leave(BackendCheck *check, guint32 exec, const char *name, const char *duration);
 /* N_STEPS of a random walk over all clients, LONGEST between two at most: no rule is broken, some
  * of what was asked went well, and some was refused as unsupported. ASKS end with a weight of 0. */
 void backend_ask_walk(BackendCheck *check, const CheckAsk *asks, guint n_steps, gint64 longest);

@@ -28,6 +28,8 @@ static const CheckAsk asks[] = {
     {OP_EXEC, 1, WITH("job", "fnd"), NULL},
     {OP_EXEC, 1, WITH("job", "find", "bytes", "0 B"), NULL},
     {OP_SIGNAL, 6, WITH("request", "%request", "signal", "TERM"), NULL},
+    {OP_SIGNAL, 3, WITH("request", "%request", "signal", "LEAVE", "for", "300 ms"), NULL},
+    {OP_SIGNAL, 1, WITH("request", "%request", "signal", "LEAVE"), NULL},
     {OP_SIGNAL, 1, WITH("request", "0"), NULL},
     {OP_WATCH, 3, WITH("interval_ns", "100000000"), NULL},
     {OP_WATCH, 1, WITH("interval_ns", "33000000"), NULL},

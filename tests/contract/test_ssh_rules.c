@@ -63,6 +63,7 @@ walk(guint32 seed, guint n_steps, gint64 longest)
       {OP_EXEC, 1, NULL, NULL},
       {OP_SIGNAL, 6, WITH("request", "%request", "signal", "TERM"), NULL},
       {OP_SIGNAL, 2, WITH("request", "%request", "signal", "KILL"), NULL},
+      {OP_SIGNAL, 2, WITH("request", "%request", "signal", "LEAVE", "for", "300 ms"), NULL},
       {OP_SIGNAL, 1, WITH("request", "x", "signal", "TERM"), NULL},
       {OP_SIGNAL, 1, WITH("request", "%request", "signal", "9;reboot"), NULL},
       {OP_WATCH, 3, WITH("interval_ns", "100000000"), NULL},

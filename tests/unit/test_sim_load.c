@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "tests/contract/backend_ask.h"
 #include "tests/unit/sim_lab.h"
 
 static SimLab *
@@ -335,6 +336,43 @@ test_two_jobs_share_a_port(void **state)
   assert_int_equal(count_near(&rate, 1, port), 1);
 }
 
+/* It has its share of the port until it is over: by its time, its bytes, or its machine's power. */
+static void
+test_one_that_is_left_goes_on(void **state)
+{
+  (void)state;
+  g_autoptr(SimLab) lab = sim_lab_new(routed, 1);
+  double rate, port = layout_payload(100e6) / 8;
+  sim_lab_add_job(lab, "dd", PROTOCOL_NFS, INFINITY, INFINITY);
+  sim_lab_add_job(lab, "some", PROTOCOL_NFS, INFINITY, 5 * port);
+  boot(lab, "old");
+  guint32 left = sim_lab_ask(lab, OP_EXEC, "old", WITH("job", "dd"));
+  sim_lab_run(lab, 1);
+  backend_ask_leave(lab->check, left, "old", "6 s");
+  measure(lab, "old", WITH("job", "dd"), &rate);
+  assert_int_equal(count_near(&rate, 1, port / 2), 1);
+  sim_lab_run(lab, 2);
+  measure(lab, "old", WITH("job", "dd"), &rate);
+  assert_int_equal(count_near(&rate, 1, port), 1);
+
+  left = sim_lab_ask(lab, OP_EXEC, "old", WITH("job", "some"));
+  sim_lab_run(lab, 1);
+  backend_ask_leave(lab->check, left, "old", "1h");
+  measure(lab, "old", WITH("job", "dd"), &rate);
+  assert_int_equal(count_near(&rate, 1, port / 2), 1);
+  sim_lab_run(lab, 2);
+  measure(lab, "old", WITH("job", "dd"), &rate);
+  assert_int_equal(count_near(&rate, 1, port), 1);
+
+  left = sim_lab_ask(lab, OP_EXEC, "old", WITH("job", "dd"));
+  sim_lab_run(lab, 1);
+  backend_ask_leave(lab->check, left, "old", "1h");
+  sim_lab_do(lab, OP_OFF, "old", WITH("how", "hard"));
+  boot(lab, "old");
+  measure(lab, "old", WITH("job", "dd"), &rate);
+  assert_int_equal(count_near(&rate, 1, port), 1);
+}
+
 /* Across a router all have its MAC, and so one port; it sends on what its own port carries. */
 static void
 test_across_a_router(void **state)
@@ -387,6 +425,7 @@ main(void)
       cmocka_unit_test(test_a_job_that_reads_nothing),
       cmocka_unit_test(test_who_cannot_run_what),
       cmocka_unit_test(test_one_of_several_is_stopped),
+      cmocka_unit_test(test_one_that_is_left_goes_on),
       cmocka_unit_test(test_across_a_router),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
