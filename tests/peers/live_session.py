@@ -1,4 +1,4 @@
-"""A run of pult that goes on while a test looks at its transcript: switches metered by SNMP."""
+"""A run of pult that goes on while a test looks at its transcript."""
 
 import contextlib
 import datetime
@@ -22,23 +22,31 @@ def wait_until(predicate, seconds=60):
 
 
 class Session:
-    """A run of pult, and its transcript as it grows."""
+    """A run of pult, and its transcript as it grows. Without a SCRIPT (None) it takes lines."""
 
     def __init__(self, layout, script="sleep 10min\n", *options):
         self.path = os.path.join(TMPDIR, "session.jsonl")
         self.out = os.path.join(TMPDIR, "session.out")
         name = os.path.join(TMPDIR, "session.pult")
-        with open(name, "w", encoding="utf-8") as file:
-            file.write(script)
+        if script is not None:
+            with open(name, "w", encoding="utf-8") as file:
+                file.write(script)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.path)
+        words = ["--plain"] if script is None else ["run", name]
         with open(self.out, "wb") as out:
             self.process = subprocess.Popen(
-                [PULT, "run", name, "--layout", layout, "--record", self.path, *options],
-                stdin=subprocess.DEVNULL, stdout=out, stderr=out)
+                [PULT, *words, "--layout", layout, "--record", self.path, *options],
+                stdin=subprocess.PIPE, stdout=out, stderr=out, text=True)
 
     def events(self):
         with contextlib.suppress(FileNotFoundError), open(self.path, encoding="utf-8") as file:
             return [json.loads(line) for line in file.read().split("\n")[2:-1]]
         return []
+
+    def say(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
 
     def links(self, node, backend="snmp"):
         return [event for event in self.events()
