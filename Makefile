@@ -183,6 +183,18 @@ check-asan: ## the same under AddressSanitizer, LeakSanitizer and UBSan
 check-tsan: ## the same under ThreadSanitizer
 	@$(MAKE) --no-print-directory check SANITIZE=thread
 
+# Programs only: what a shell or Python starts would be left out. These take what a program has to
+# do, or what it must be quick enough for, from another: under valgrind they are of no use.
+UNVALGRINDED = tests/contract/test_random_session tests/contract/test_sim_rules tests/contract/test_ipmi% \
+               tests/contract/test_libvirt_daemon
+VALGRIND = valgrind --quiet --error-exitcode=9 --child-silent-after-fork=yes --leak-check=full \
+             --show-leak-kinds=definite --errors-for-leak-kinds=definite
+
+check-valgrind: ## programs of tests/unit and tests/contract under valgrind
+	@scripts/install-deps build check valgrind
+	@TEST_UNDER="$(VALGRIND)" $(MAKE) --no-print-directory check TESTS="$(filter-out $(UNVALGRINDED), \
+	  $(filter tests/unit/% tests/contract/%,$(TESTS)))"
+
 check-room: ## try a whole block of 17 virtual PCs (root)
 	@scripts/install-deps build check room
 	@$(SUBMAKE) all
@@ -236,6 +248,6 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: all test-programs bench-programs fuzz-programs demo lab room check check-room check-asan \
-  check-tsan check-chroot lint bench fuzz install uninstall clean help FORCE
+  check-tsan check-valgrind check-chroot lint bench fuzz install uninstall clean help FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
