@@ -53,8 +53,8 @@ const VerbInfo command_verbs[] = {
      "\n"
      "at-least N is content with that many seats. When the timeout passes, 600 s\n"
      "unless given, the command ends as timeout. When the seats still missing have\n"
-     "failed, it ends as partial, or as failed if none made it. Who is missing is\n"
-     "said.\n"
+     "failed, or no log and no console tells their stages, it ends as partial, or as\n"
+     "failed if none made it. Who is missing is said.\n"
      "\n"
      "Example:\n"
      "  wait boot nbd16 login at-least 15 timeout 3 min\n"},

@@ -37,6 +37,12 @@ close_console(CoreState *state, guint32 request)
   core_emit(state, &event);
 }
 
+gboolean
+console_is_open(const CoreState *state, NodeId node)
+{
+  return watching(state, node) != 0;
+}
+
 static void
 say_without(CoreState *state, const GArray *without)
 {

@@ -61,6 +61,32 @@ map_doers(CoreMap *map)
   }
 }
 
+static const char *
+type_of(const CoreMap *map, int backend)
+{
+  const LayoutBackend *settings =
+      backend >= 0 ? layout_backend(map->layout, map->backends[backend]) : NULL;
+  return backend < 0        ? NULL
+         : settings == NULL ? map->backends[backend]
+                            : layout_backend_type(settings);
+}
+
+/* A machine's own log, and who asks at its ports, tell of it alone; a server's log may tell of
+ * anybody, and the simulator of whom it switches. */
+static void
+map_told(CoreMap *map)
+{
+  const Layout *layout = map->layout;
+  gboolean all = FALSE;
+  map->told = g_new(gboolean, layout->n_nodes);
+  for (NodeId id = 0; id < layout->n_nodes; id++)
+    all = all || (layout->nodes[id].kind != NODE_CLIENT && map->backend[ROLE_LOG][id] >= 0);
+  for (NodeId id = 0; id < layout->n_nodes; id++)
+    map->told[id] = all || map->backend[ROLE_LOG][id] >= 0 ||
+                    (layout->watch_consoles && map->backend[ROLE_CONSOLE][id] >= 0) ||
+                    g_strcmp0(type_of(map, map->backend[ROLE_POWER][id]), "sim") == 0;
+}
+
 static void
 map_patience(CoreMap *map)
 {
@@ -141,6 +167,7 @@ core_map_new(const Layout *layout)
   map->server = NODE_NONE;
   map_backends(map);
   map_doers(map);
+  map_told(map);
   map_patience(map);
   map_servers(map);
   map_clients(map);
@@ -170,6 +197,7 @@ map_clear(gpointer data)
   for (DeadlineKind kind = DEADLINE_STATUS; kind <= DEADLINE_SOFT_OFF; kind++)
     g_free(map->patience[kind]);
   g_free(map->backends);
+  g_free(map->told);
   g_free(map->first_bond);
   g_free(map->first_port);
   g_free(map->clients);

@@ -12,6 +12,7 @@ typedef struct {
   int *backend[ROLE_N];  /* by node: index into backends; -1 none */
   /* Who carries out status, on, off, reset and boot-device, by operation and node; -1 nobody. */
   int *doer[OP_BOOT_DEVICE + 1];
+  gboolean *told; /* by node: somebody tells the stages of its boots, open consoles apart */
   gint64 *patience[DEADLINE_SOFT_OFF + 1]; /* by deadline and backend, ns */
   guint n_bonds, n_ports;
   guint *first_bond, *first_port; /* by node: where a server's begin */

@@ -528,6 +528,7 @@ void keys_stop(CoreState *state, const Task *task);
 gboolean keys_settled(CoreState *state, const Task *task, Verdict *verdict);
 
 /* core_console.c */
+gboolean console_is_open(const CoreState *state, NodeId node);
 void consoles_link_up(CoreState *state, guint backend);
 void console_start(CoreState *state, const CommandEvent *event, const Command *command);
 

@@ -18,6 +18,14 @@ reached_stage(const gint64 stage_t[LAYOUT_MAX_STAGES], Stage stage)
   return FALSE;
 }
 
+/* Nobody will tell when NODE reaches a stage. */
+static gboolean
+is_unseen(const CoreState *state, NodeId node)
+{
+  return !state->map->told[node] && !console_is_open(state, node) &&
+         state->nodes[node].seen.stage == STAGE_NONE;
+}
+
 static void
 count(Standing *standing, NodeId node, gboolean reached, gboolean hopeless)
 {
@@ -35,7 +43,7 @@ look_at_boot(const CoreState *state, const WaitTask *wait, Standing *standing)
   for (guint i = 0; run && i < run->n; i++) {
     const BootSeat *seat = &run->seats[i];
     count(standing, seat->node, reached_stage(seat->stage_t, wait->stage),
-          seat->outcome == SEAT_FAILED);
+          seat->outcome == SEAT_FAILED || is_unseen(state, seat->node));
   }
 }
 
@@ -56,8 +64,27 @@ look_at_nodes(const CoreState *state, const WaitTask *wait, Standing *standing)
     const Node *node = &state->nodes[wait->nodes[i]];
     gboolean reached = wait->kind == WAIT_POWER ? node->seen.power == wait->power
                                                 : reached_stage(node->seen.stage_t, wait->stage);
-    count(standing, wait->nodes[i], reached, wait->kind == WAIT_BOOT && node->fault == FAULT_STAGE);
+    count(standing, wait->nodes[i], reached,
+          wait->kind == WAIT_BOOT &&
+              (node->fault == FAULT_STAGE || is_unseen(state, wait->nodes[i])));
   }
+}
+
+static void
+say_unseen(CoreState *state, const Standing *standing)
+{
+  g_autoptr(GArray) unseen = g_array_new(FALSE, FALSE, sizeof(NodeId));
+  for (guint i = 0; i < standing->missing->len; i++) {
+    NodeId node = g_array_index(standing->missing, NodeId, i);
+    if (is_unseen(state, node))
+      g_array_append_val(unseen, node);
+  }
+  if (unseen->len == 0)
+    return;
+  g_autofree char *names =
+      core_fold(state, (const NodeId *)(gconstpointer)unseen->data, unseen->len);
+  core_note(state, SEVERITY_WARNING, NODE_NONE,
+            "nothing sees the stages of %s: a `log` or an open console would", names);
 }
 
 /* Who is missing, for whoever wants to go there. */
@@ -68,6 +95,8 @@ say_missing(CoreState *state, const Task *task, const Standing *standing)
       core_fold(state, (const NodeId *)(gpointer)standing->missing->data, standing->missing->len);
   core_note(state, SEVERITY_WARNING, NODE_NONE, "%s: %u of %u, without %s", task->text,
             standing->n_reached, standing->n, missing);
+  if (task->wait.kind == WAIT_BOOT)
+    say_unseen(state, standing);
 }
 
 static void

@@ -274,6 +274,34 @@ test_own_set_names(void **state)
   assert_string_equal(error->message, "no boot here has a stage dhcp");
 }
 
+/* No time is spent on a stage that nobody would tell. */
+static void
+test_wait_for_what_nobody_sees(void **state)
+{
+  (void)state;
+  g_autoptr(Lab) lab = lab_new("tests/unit/samples/unseen-boots.yaml", &yes);
+  lab_link(lab, "bmc", TRUE, "there");
+  lab_expect_only(lab, "note", "");
+  lab_say(lab, "wait boot a[01-03] login");
+  lab_expect(lab,
+             "note warning: wait boot a[01-03] login: 0 of 3, without a[01-03]\n"
+             "note warning: nothing sees the stages of a[01-03]: a `log` or an open console would\n"
+             "done 1 failed\n");
+  lab_say(lab, "console a03");
+  lab_expect(lab, "request 2 watch bmc a03 cmd=2 what=console from=anyone\ndone 2 ok\n");
+  lab_say(lab, "wait boot a[02-04] login timeout 30 s");
+  lab_expect(lab, ""); /* for a03 and a04 */
+  lab_see_by(lab, "a03", "stage", "login", "getty");
+  lab_see_by(lab, "a04", "stage", "login likely", "ports");
+  lab_expect(lab, "note warning: wait boot a[02-04] login timeout 30 s: 2 of 3, without a02\n"
+                  "note warning: nothing sees the stages of a02: a `log` or an open console would\n"
+                  "done 3 partial\n");
+  /* Whoever has told one stage may tell another. */
+  lab_see_by(lab, "a02", "stage", "kernel", "somebody");
+  lab_say(lab, "wait boot a02 login timeout 30 s");
+  lab_expect(lab, "");
+}
+
 int
 main(void)
 {
@@ -291,6 +319,7 @@ main(void)
       cmocka_unit_test(test_no_such_stage),
       cmocka_unit_test(test_own_set),
       cmocka_unit_test(test_own_set_names),
+      cmocka_unit_test(test_wait_for_what_nobody_sees),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
