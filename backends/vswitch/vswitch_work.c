@@ -242,6 +242,16 @@ end_work(VswitchDesk *desk, Verdict verdict, const char *text)
   vswitch_desk_next(desk);
 }
 
+/* Whether it is to be asked what is shown, which is to be restored or gone back to. A device that
+ * tells nobody of ties may have been told of others since. */
+static gboolean
+asks_first(const VswitchDesk *desk, const VswitchWork *work, gboolean first)
+{
+  return (work->operation == OP_ROUTE || (first && !work->connected && desk->saved == NULL)) &&
+         (desk->shown == NULL || desk->device->states->len == 0) && !work->asked &&
+         device_script(desk->device, "query") != NULL;
+}
+
 static void
 ask_power(VswitchDesk *desk, const VswitchWork *work)
 {
@@ -271,8 +281,7 @@ go_on(VswitchDesk *desk)
 
   if (has_keys(work) && work->keys[work->at] == NULL)
     end_work(desk, VERDICT_OK, NULL);
-  else if (((first && !work->connected && desk->saved == NULL) || work->operation == OP_ROUTE) &&
-           desk->shown == NULL && !work->asked && device_script(desk->device, "query") != NULL)
+  else if (asks_first(desk, work, first))
     ask(desk, "query", NULL, NULL);
   else if (first && !work->connected)
     ask(desk, "connect", input, NULL);
@@ -385,6 +394,7 @@ on_done(Verdict verdict, const char *text, const DeviceTalk *talk, gpointer data
   if (strcmp(desk->asking->name, "query") == 0) {
     desk->work->asked = TRUE;
     if (verdict != VERDICT_OK) {
+      g_clear_pointer(&desk->shown, g_free);
       desk->work->remark = g_strdup_printf("what was shown before is not known: %s", text);
       go_on(desk);
       return;

@@ -24,6 +24,8 @@ import subprocess
 import threading
 import time
 
+FAULTS = ("split", "late", "merged", "garbled", "echo", "silent", "news", "error", "busy", "drop", "other",
+          "slow", "half", "mute")
 PASSWORD = "Tr0ub4dor"
 BAUD_9600 = 10 / 9600  # seconds a byte, start and stop bits included
 
@@ -284,6 +286,7 @@ class Kramer(Switch):
 class Keemux(Switch):
     """`CS 01,05,02 CR` echoes itself, then says `*`, or `?` where it did not understand. A command
     for another unit is nobody's. A command whose characters stand 500 ms apart is none."""
+    news_before = news_after = b"NTI KEEMUX-P8 VER 2.3\r"
     busy = b"?\r"
 
     def hear(self, client):
@@ -318,6 +321,7 @@ class Keemux(Switch):
 
 class BlackBox(Switch):
     """A byte: the user's half, less one, and the computer's half. What is valid comes back."""
+    news_before = b"B"
 
     def hear(self, client):
         while True:
