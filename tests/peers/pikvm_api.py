@@ -5,13 +5,20 @@ a certificate of its own. A machine may have one FAULT, of the next request that
   busy     is not ready                     refuse  says that it cannot
   html     shows a page to log in           cut     breaks off in the middle of its answer
   flood    does not end                     drop    breaks off without an answer
-  mute     never answers
+  mute     never answers                    split   does it, and answers byte by byte
+  late     does it, and answers later       garbled does it, and one letter of its answer is wrong
+  merged   does it, and answers twice       page    does it, and answers with what nobody can read
 """
 
 import base64
 import hashlib
 import json
+import random
 import re
+import socketserver
+import ssl
+import threading
+import time
 import urllib.parse
 
 from bmc_lab import run, same
@@ -22,7 +29,11 @@ class Api(Handler):
     """Answers are `{"ok": true, "result": {...}}`, indented, as kvmd writes them."""
 
     def tell(self, status, result):
-        self.answer(status, json.dumps({"ok": status == 200, "result": result}, indent=4, sort_keys=True))
+        self.answer(status, self.text(status == 200, result))
+
+    @staticmethod
+    def text(good, result):
+        return json.dumps({"ok": good, "result": result}, indent=4, sort_keys=True)
 
     def fails(self, status, error):
         self.tell(status, {"error": error, "error_msg": error})
@@ -40,7 +51,10 @@ class Api(Handler):
     def spoilt(self):
         """Whether the one fault it has was this request's."""
         machine = self.server.machine
-        fault, machine.fault = machine.fault, None
+        fault = machine.fault
+        if fault in self.DONE_FIRST:
+            return False
+        machine.fault = None
         if fault == "busy":
             self.fails(503, "ServiceUnavailable")
         elif fault == "html":
@@ -95,8 +109,32 @@ class Api(Handler):
         else:
             self.fails(404, "NotFound")
             return
-        self.tell(200, {})
+        self.tell_done()
 
+    def tell_done(self):
+        """That it was carried out, with the fault that this has."""
+        machine = self.server.machine
+        fault, machine.fault = machine.fault, None
+        text = self.text(True, {})
+        whole = f"HTTP/1.1 200 OK\r\nContent-Length: {len(text)}\r\n\r\n{text}".encode()
+        if fault == "late":
+            time.sleep(0.5)
+        if fault == "split":
+            for i in range(len(whole)):
+                self.wfile.write(whole[i:i + 1])
+                time.sleep(0.002)
+        elif fault == "merged":
+            self.wfile.write(whole + b"HTTP/1.1 409 Conflict\r\nContent-Length: 0\r\n\r\n")
+            self.break_off()
+        elif fault == "garbled":
+            self.answer(200, text.replace("true", "trve"))
+        elif fault == "page":
+            self.wfile.write(b"\x00\xff" * 200)
+            self.break_off()
+        else:
+            self.answer(200, text)
+
+    DONE_FIRST = ("split", "late", "merged", "garbled", "page")
     ACTIONS = {"on": "on", "off": "soft", "off_hard": "off", "reset_hard": "reset"}
 
 
@@ -129,3 +167,57 @@ class PiKvm(Machine):
     def switch(self, port, what):
         """The power of the computer at PORT."""
         self.did.append((port, what))
+
+
+class Babble(socketserver.ThreadingTCPServer):
+    """At every address of 127.0.0.0/8, on one port: whatever is asked there, the answer is random
+    bytes, or HTTP with something wrong in it, or now and then nothing wrong. `said` has for each
+    address whether that was a success, in its order."""
+    daemon_threads = allow_reuse_address = True
+    request_queue_size = 256
+
+    def __init__(self, both):
+        super().__init__(("0.0.0.0", 0), None)
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.load_cert_chain(both)
+        self.port, self.said = self.server_address[1], {}
+        threading.Thread(target=self.serve_forever, args=(0.1,), daemon=True).start()
+
+    def close(self):
+        self.shutdown()
+        self.server_close()
+
+    def finish_request(self, request, client_address):
+        place = request.getsockname()[0]
+        said = self.said.setdefault(place, [])
+        draw = random.Random(f"{place} {len(said)}")
+        with self.context.wrap_socket(request, server_side=True) as line:
+            while b"\r\n\r\n" not in line.recv(65536):
+                pass
+            whole, good = self.answer(draw)
+            said.append(good)
+            line.sendall(whole)
+
+    @staticmethod
+    def answer(draw):
+        """Its bytes, and whether they say that it was done."""
+        body = Api.text(True, {}).encode()
+        kind = draw.randrange(10)
+        if kind == 0:
+            return draw.randbytes(draw.randrange(400)), False
+        if kind == 1:
+            body = draw.randbytes(draw.randrange(400))
+        elif kind == 2:
+            body = body[:draw.randrange(10)]
+        elif kind == 3:
+            body = body.replace(b"true", draw.choice([b"false", b"TRUE", b"1", b"\"true\"", b"trxe"]))
+        status = draw.choice([100, 204, 302, 400, 403, 409, 500, 503, 999]) if kind == 4 else 200
+        length = len(body) + (draw.randrange(1, 9) if kind == 5 else 0)
+        head = f"HTTP/1.1 {status} OK\r\nContent-Length: {length}\r\n\r\n".encode()
+        if kind == 6:
+            at = draw.randrange(len(head))
+            head = head[:at] + draw.randbytes(1) + head[at + 1:]
+        elif kind == 7:
+            head = head[:draw.randrange(len(head))]
+        # With one wrong byte in its head, or a status that has no body, it may still be an answer.
+        return head + body, kind in (6, 8, 9)
