@@ -91,7 +91,7 @@ overdue(CoreState *state, NodeId id)
   g_autofree char *text = node_overdue_text(state, id);
   node_set_fault(state, id, FAULT_STAGE, text);
   core_note(state, SEVERITY_ERROR, id, "%s", text);
-  boot_seat_failed(state, id, stage);
+  boot_seat_failed(state, id, stage != STAGE_NONE ? stage : state->nodes[id].lost_stage);
 }
 
 void
@@ -113,6 +113,7 @@ forget_stages(CoreState *state, NodeId id)
     node->seen.stage_source[stage] = NULL;
   }
   node->begun_t = -1;
+  node->lost_stage = STAGE_NONE;
   limit_set(state, id, TIME_NEVER);
 }
 
@@ -217,6 +218,18 @@ see_stage(CoreState *state, NodeId id, const StageSeen *seen)
 
 /* ---- Power --------------------------------------------------------------------------------- */
 
+/* Off in the midst of a boot, and no command of ours: a plug was pulled, a virtual machine's
+ * process killed. Somebody may switch it on again. */
+static void
+lose_boot(CoreState *state, NodeId id, Stage stage)
+{
+  state->nodes[id].lost_stage = stage;
+  g_autofree char *text = g_strdup_printf("%s went off at %s", state->layout->nodes[id].name,
+                                          state_stage_name(state, stage));
+  node_set_fault(state, id, FAULT_STAGE, text);
+  core_note(state, SEVERITY_ERROR, id, "%s", text);
+}
+
 static void
 power_changed(CoreState *state, NodeId id, PowerState power)
 {
@@ -235,6 +248,7 @@ power_changed(CoreState *state, NodeId id, PowerState power)
       property_free(state, id);
       node->off_t = state->now;
     }
+    Stage stage = node->seen.booting && !node->actor ? node->seen.stage : STAGE_NONE;
     forget_stages(state, id);
     node_clear_fault(state, id, FAULT_STAGE);
     node->seen.booting = FALSE;
@@ -242,6 +256,8 @@ power_changed(CoreState *state, NodeId id, PowerState power)
       boot_seat_again(state, id);
       node_expect_stage(state, id);
     }
+    if (stage != STAGE_NONE)
+      lose_boot(state, id, stage);
   }
   if (power == POWER_ON)
     boot_seat_on(state, id);

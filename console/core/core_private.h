@@ -48,6 +48,7 @@ typedef struct {
   guint32 actor;  /* the command that acts on its power; 0 none */
   guint boot;     /* serial of the boot it runs in, and its seat there; 0 none */
   guint boot_seat;
+  Stage lost_stage; /* at which it went off in the midst of a boot; STAGE_NONE */
   guint n_properties;
   Property *properties;
 } Node;

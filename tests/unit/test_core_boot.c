@@ -316,6 +316,33 @@ test_no_stage_at_all(void **state)
   assert_int_equal(state_boot(lab->state, 0)->n_failed, 2);
 }
 
+/* Named at once, at the stage it had reached; it may be switched on again. */
+static void
+test_lost(void **state)
+{
+  (void)state;
+  g_autoptr(Lab) lab = lab_two_seats(&yes);
+  boot_both(lab, 0, "boot a[01-02] as one", 3);
+  lab_at(lab, 5);
+  lab_see(lab, "a01", "stage", "kernel");
+  lab_see(lab, "a02", "stage", "kernel");
+  g_string_truncate(lab->out, 0);
+  lab_at(lab, 7);
+  lab_see(lab, "a01", "power", "off");
+  lab_expect(lab, "note error a01: a01 went off at kernel\n");
+  const NodeState *a01 = state_node(lab->state, lab_node(lab, "a01"));
+  assert_string_equal(a01->fault, "a01 went off at kernel");
+  lab_at(lab, 8);
+  lab_see(lab, "a02", "stage", "login");
+  lab_at(lab, 7 + 120);
+  lab_expect_only(lab, "note", "note error a01: a01 off for 120 s (limit 120 s)\n");
+  const BootRun *run = state_boot(lab->state, 0);
+  assert_int_equal(run->n_failed, 1);
+  assert_int_equal(run->seats[0].failed_stage, lab_stage(lab, "kernel"));
+  lab_see(lab, "a01", "power", "on");
+  assert_null(a01->fault);
+}
+
 static void
 test_seats_that_could_not_be_told(void **state)
 {
@@ -564,6 +591,7 @@ main(void)
       cmocka_unit_test(test_repeats_add_up),
       cmocka_unit_test(test_stage_overdue),
       cmocka_unit_test(test_no_stage_at_all),
+      cmocka_unit_test(test_lost),
       cmocka_unit_test(test_seats_that_could_not_be_told),
       cmocka_unit_test(test_backend_without_boot_device),
       cmocka_unit_test(test_begins_again),
