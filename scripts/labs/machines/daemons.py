@@ -88,6 +88,20 @@ accesslog.filename = "|exec cat >>{folder}/access.log"
 mimetype.assign = ( "" => "application/octet-stream" )
 """
 
+# nbd-server tells who connects to syslog alone: with a /dev of its own it has one, in a file.
+NBD_SERVER = """\
+set -e
+mkdir /run/dev
+mount -t tmpfs tmpfs /run/dev
+for name in null zero random urandom; do
+  : >"/run/dev/$name"
+  mount --bind "/dev/$name" "/run/dev/$name"
+done
+mount --move /run/dev /dev
+"$1/busybox" syslogd -S -O "$2/syslog"
+exec nbd-server -C "$2/nbd.conf"
+"""
+
 GANESHA_LOG = """\
 LOG { COMPONENTS { NFSPROTO = DEBUG; CLIENTID = DEBUG; } }
 """
@@ -158,7 +172,7 @@ def commands(lab):
         *services.RPCBIND,
         ["/usr/bin/ganesha.nfsd", "-F", "-L", f"{place}/ganesha.log", "-f",
          f"{place}/ganesha.conf", "-p", "/run/ganesha/pid"],
-        ["/usr/bin/nbd-server", "-C", f"{place}/nbd.conf"],
+        ["/usr/bin/unshare", "-m", "sh", "-c", NBD_SERVER, "sh", lab, place],
         dnsmasq(lab),
         [f"{lab}/lighttpd/lighttpd", "-D", "-m", f"{lab}/lighttpd", "-f", f"{place}/lighttpd.conf"],
         libvirtd(lab),

@@ -166,7 +166,7 @@ def _pack(target, path):
 
 
 def build(lab, options):
-    """In the lab's folder: lighttpd with its modules, www/vmlinuz, www/initrd.img, www/server.img
+    """In the lab's folder: busybox, lighttpd with its modules, www/vmlinuz, www/initrd.img, www/server.img
     (what the server guest has beside that), srv/tree (the root file system, with files to read)
     and srv/tree.squashfs."""
     root = unpacked()
@@ -174,6 +174,7 @@ def build(lab, options):
     _copy(file, os.path.join(lab, "www", "vmlinuz"), 0o644)
     for part in [os.path.join(root, "usr/sbin/lighttpd"), *glob.glob(f"{root}/usr/lib/lighttpd/*")]:
         _copy(part, os.path.join(lab, "lighttpd", os.path.basename(part)))
+    _copy(os.path.join(root, "bin", "busybox"), os.path.join(lab, "busybox"))
     first = os.path.join(lab, "initramfs")
     _system(root, first, lab)
     _modules(root, release, first)

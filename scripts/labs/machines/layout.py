@@ -7,14 +7,23 @@ from namespaces import layout as links_layout, seat, state
 from . import daemons, domains, plan
 
 # What tells the stages of boots: the programs beside the guests, and what a guest's console shows.
-SOURCES = "dnsmasq, lighttpd, ganesha, ipxe, pxelinux, linux, getty, ./guest.yaml"
-LOGS = ("dnsmasq.log", "access.log", "ganesha.log")
+SOURCES = ("dnsmasq, lighttpd, ganesha, nbd-server, ./house.yaml, "
+           "ipxe, pxelinux, linux, getty, ./guest.yaml")
+LOGS = ("dnsmasq.log", "access.log", "ganesha.log", "syslog")
 GUEST = """\
 stages: vmlab
 about: the initramfs of vmlab's guests
 reads: console
 patterns:
-  - {stage: root, match: '(?<name>(?&NAME)): root file system .*'}
+  - {stage: initramfs, match: '(?<name>(?&NAME)): has its configuration'}
+  - {stage: root, match: '(?<name>(?&NAME)): (?:asks for )?root file system .*'}
+"""
+HOUSE = """\
+stages: configuration
+about: what the initramfs of vmlab's guests asks lighttpd for
+programs: [lighttpd]
+patterns:
+  - {stage: initramfs, certainty: likely, match: '(?<ip>(?&IP)) \\S+ \\S+ \\[[^]]*\\] "GET /configuration HTTP/[\\d.]+" 200 .*'}
 """
 
 
@@ -70,7 +79,7 @@ def text(options, lab, net, bmcs):
         *(_server(options, net) if options.server else []),
         "clients:",
         *(f"  {guest.name}: {{switch: lan, subnet: pool, speed: {unit}, mac: {guest.macs[0]}, "
-          f"ip: {net}.{guest.host}}}" for guest in guests),
+          f"ip: {net}.{guest.host}, log: probe}}" for guest in guests),
         "rooms:",
         f"  room: {{title: Room, seats: \"{names}\", columns: 6}}",
         "boot:",
@@ -80,6 +89,7 @@ def text(options, lab, net, bmcs):
         "deadlines: {dhcp: 120 s, tftp: 120 s, kernel: 120 s, initramfs: 120 s}",
         "backends:",
         f"  house: {{type: log, files: [{', '.join(os.path.join(house, log) for log in LOGS)}]}}",
+        "  probe: {ways: [ssh]}",
         f"  vm: {{type: libvirt, uri: \"{domains.uri(lab)}\", domain: \"{{node}}\"}}",
         *(_bmcs(bmcs) if bmcs else []),
         "  ssh:",
@@ -98,6 +108,7 @@ def write(options, lab, net, bmcs):
     if bmcs:
         state.write(os.path.join(lab, "layout-ipmi.yaml"), text(options, lab, net, bmcs))
     state.write(os.path.join(lab, "guest.yaml"), GUEST)
+    state.write(os.path.join(lab, "house.yaml"), HOUSE)
     key = state.read(os.path.join(lab, "host_key.pub")).split()
     state.write(os.path.join(lab, "known_hosts"), "".join(
         f"{net}.{guest.host} {key[0]} {key[1]}\n" for guest in plan.guests(options)))

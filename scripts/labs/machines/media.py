@@ -59,6 +59,7 @@ def write(options, lab, net):
     for folder in ("www/once", "tftp/pxelinux.cfg"):
         os.makedirs(os.path.join(lab, folder))
     state.write(os.path.join(lab, "tftp", "boot.ipxe"), BOOT.format(services=services))
+    state.write(os.path.join(lab, "www", "configuration"), f"room={options.name}\n")
     for entry in ("ram", *plan.ENTRIES):
         _entry(lab, services, entry, root(entry, services))
     # Guests begin with what is usual for them; the server guest is one of them.
