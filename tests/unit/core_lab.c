@@ -292,3 +292,28 @@ lab_stage(const Lab *lab, const char *name)
   g_assert_cmpint(stage, >, 0);
   return (Stage)stage;
 }
+
+void
+lab_see_and_answer(Lab *lab, guint32 request, const char *node, const char *power)
+{
+  lab_see(lab, node, "power", power);
+  lab_answer(lab, request, node, VERDICT_OK, "");
+}
+
+void
+lab_answer_both(Lab *lab, guint32 request)
+{
+  lab_answer(lab, request, "a01", VERDICT_OK, "");
+  lab_answer(lab, request, "a02", VERDICT_OK, "");
+}
+
+void
+lab_boot_both(Lab *lab, double t, const char *command, guint32 first)
+{
+  lab_at(lab, t);
+  lab_say(lab, command);
+  lab_answer_both(lab, first);
+  lab_settle(lab);
+  lab_see_and_answer(lab, first + 1, "a01", "on");
+  lab_see_and_answer(lab, first + 1, "a02", "on");
+}

@@ -42,6 +42,12 @@ void lab_see(Lab *lab, const char *node, const char *fact, const char *value); /
 void lab_see_by(Lab *lab, const char *node, const char *fact, const char *value,
                 const char *source);
 void lab_answer(Lab *lab, guint32 request, const char *node, Verdict verdict, const char *text);
+/* That NODE's POWER is seen, and its verdict ok. */
+void lab_see_and_answer(Lab *lab, guint32 request, const char *node, const char *power);
+/* Of two seats: ok. */
+void lab_answer_both(Lab *lab, guint32 request);
+/* Boots two seats from off, T seconds on: boot-device is request FIRST, on the next one. */
+void lab_boot_both(Lab *lab, double t, const char *command, guint32 first);
 void lab_line(Lab *lab, guint32 request, const char *node, const char *stream, const char *text);
 /* COLUMNS NULL after the first; N values. */
 void lab_samples(Lab *lab, const char *const *columns, const gint64 *values, guint n);

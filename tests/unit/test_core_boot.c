@@ -12,32 +12,6 @@
 static const CoreOptions yes = {.seed = 1, .consent = CONSENT_YES};
 
 static void
-see_and_answer(Lab *lab, guint32 request, const char *node, const char *power)
-{
-  lab_see(lab, node, "power", power);
-  lab_answer(lab, request, node, VERDICT_OK, "");
-}
-
-static void
-answer_both(Lab *lab, guint32 request)
-{
-  lab_answer(lab, request, "a01", VERDICT_OK, "");
-  lab_answer(lab, request, "a02", VERDICT_OK, "");
-}
-
-/* Boots both seats from off at T: boot-device is request FIRST, on the next one. */
-static void
-boot_both(Lab *lab, double t, const char *command, guint32 first)
-{
-  lab_at(lab, t);
-  lab_say(lab, command);
-  answer_both(lab, first);
-  lab_settle(lab);
-  see_and_answer(lab, first + 1, "a01", "on");
-  see_and_answer(lab, first + 1, "a02", "on");
-}
-
-static void
 stages(Lab *lab, const char *node, double start, const double seconds[7])
 {
   static const char *const names[] = {"firmware",  "dhcp", "tftp", "kernel",
@@ -58,7 +32,7 @@ test_boot_from_off(void **state)
   lab_expect(lab, "plan 1: boot pxe ubuntu-10.04::nfs a[01-02] by sim; 2 seats\n"
                   "request 3 boot-device sim a[01-02] cmd=1 device=pxe entry=ubuntu-10.04::nfs "
                   "until 32 s\n");
-  answer_both(lab, 3);
+  lab_answer_both(lab, 3);
   lab_settle(lab);
   lab_expect(lab, "request 4 on sim a[01-02] cmd=1 until 32 s\n");
   const BootRun *run = state_boot(lab->state, 0);
@@ -66,8 +40,8 @@ test_boot_from_off(void **state)
   assert_int_equal(run->run, 1);
   assert_int_equal(run->start_t, 2 * TIME_SECOND);
   assert_int_equal(run->seats[1].outcome, SEAT_RUNNING);
-  see_and_answer(lab, 4, "a01", "on");
-  see_and_answer(lab, 4, "a02", "on");
+  lab_see_and_answer(lab, 4, "a01", "on");
+  lab_see_and_answer(lab, 4, "a02", "on");
   lab_expect(lab, "done 1 ok\n");
   const NodeState *a01 = state_node(lab->state, lab_node(lab, "a01"));
   assert_true(a01->booting);
@@ -92,7 +66,7 @@ test_boot_cold_of_one_that_is_on(void **state)
   lab_see(lab, "a01", "power", "on");
   lab_see(lab, "a01", "stage", "login");
   lab_say(lab, "boot a[01-02]");
-  answer_both(lab, 3);
+  lab_answer_both(lab, 3);
   lab_settle(lab);
   lab_expect_only(lab, "request",
                   "request 3 boot-device sim a[01-02] cmd=1 device=pxe "
@@ -103,11 +77,11 @@ test_boot_cold_of_one_that_is_on(void **state)
   assert_int_equal(run->seats[0].outcome, SEAT_WAITING);
   assert_int_equal(run->seats[1].outcome, SEAT_RUNNING);
   assert_string_equal(run->label, "");
-  see_and_answer(lab, 5, "a02", "on");
-  see_and_answer(lab, 4, "a01", "off");
+  lab_see_and_answer(lab, 5, "a02", "on");
+  lab_see_and_answer(lab, 4, "a01", "off");
   lab_at(lab, 5);
   lab_expect(lab, "request 6 on sim a01 cmd=1 until 35 s\n");
-  see_and_answer(lab, 6, "a01", "on");
+  lab_see_and_answer(lab, 6, "a01", "on");
   lab_expect(lab, "done 1 ok\n");
   assert_int_equal(run->seats[0].outcome, SEAT_RUNNING);
   assert_int_equal(run->seats[0].power_t, 5 * TIME_SECOND);
@@ -211,7 +185,7 @@ test_figures(void **state)
 {
   (void)state;
   g_autoptr(Lab) lab = lab_two_seats(&yes);
-  boot_both(lab, 10, "boot a[01-02] as one", 3);
+  lab_boot_both(lab, 10, "boot a[01-02] as one", 3);
   g_string_truncate(lab->out, 0);
   static const struct {
     double t;
@@ -238,7 +212,7 @@ boot_without_tftp(Lab *lab, double start, guint32 first, double seconds)
   lab_say(lab, "boot a01 as r");
   lab_answer(lab, first, "a01", VERDICT_OK, "");
   lab_settle(lab);
-  see_and_answer(lab, first + 1, "a01", "on");
+  lab_see_and_answer(lab, first + 1, "a01", "on");
   lab_at(lab, start + 10);
   lab_see(lab, "a01", "stage", "kernel");
   g_string_truncate(lab->out, 0);
@@ -271,7 +245,7 @@ test_stage_overdue(void **state)
 {
   (void)state;
   g_autoptr(Lab) lab = lab_two_seats(&yes);
-  boot_both(lab, 0, "boot a[01-02] as one", 3);
+  lab_boot_both(lab, 0, "boot a[01-02] as one", 3);
   g_string_truncate(lab->out, 0);
   stages(lab, "a01", 1, fast);
   lab_see(lab, "a02", "stage", "tftp");
@@ -305,7 +279,7 @@ test_no_stage_at_all(void **state)
 {
   (void)state;
   g_autoptr(Lab) lab = lab_two_seats(&yes);
-  boot_both(lab, 0, "boot a[01-02] as one", 3);
+  lab_boot_both(lab, 0, "boot a[01-02] as one", 3);
   g_string_truncate(lab->out, 0);
   lab_at(lab, 60);
   lab_see(lab, "a02", "power", "off");
@@ -322,7 +296,7 @@ test_lost(void **state)
 {
   (void)state;
   g_autoptr(Lab) lab = lab_two_seats(&yes);
-  boot_both(lab, 0, "boot a[01-02] as one", 3);
+  lab_boot_both(lab, 0, "boot a[01-02] as one", 3);
   lab_at(lab, 5);
   lab_see(lab, "a01", "stage", "kernel");
   lab_see(lab, "a02", "stage", "kernel");
@@ -380,7 +354,7 @@ test_begins_again(void **state)
 {
   (void)state;
   g_autoptr(Lab) lab = lab_two_seats(&yes);
-  boot_both(lab, 0, "boot a[01-02] as one", 3);
+  lab_boot_both(lab, 0, "boot a[01-02] as one", 3);
   lab_at(lab, 5);
   lab_see(lab, "a01", "stage", "tftp");
   lab_at(lab, 9);
@@ -406,7 +380,7 @@ test_booted_in_a_later_run(void **state)
 {
   (void)state;
   g_autoptr(Lab) lab = lab_two_seats(&yes);
-  boot_both(lab, 0, "boot a[01-02] as one", 3);
+  lab_boot_both(lab, 0, "boot a[01-02] as one", 3);
   lab_see(lab, "a02", "stage", "login");
   g_string_truncate(lab->out, 0);
   lab_at(lab, 1);
@@ -472,113 +446,6 @@ test_deadline_is_the_earliest_limit(void **state)
   }
 }
 
-/* ---- wait ---------------------------------------------------------------------------------- */
-
-static void
-test_wait_boot(void **state)
-{
-  (void)state;
-  g_autoptr(Lab) lab = lab_two_seats(&yes);
-  boot_both(lab, 0, "boot a[01-02] as one", 3);
-  g_string_truncate(lab->out, 0);
-  lab_say(lab, "wait boot one tftp");
-  lab_say(lab, "wait boot one login at-least 1");
-  lab_say(lab, "wait boot a02 login");
-  lab_see(lab, "a01", "stage", "tftp");
-  lab_expect(lab, "");
-  lab_see(lab, "a02", "stage", "kernel"); /* beyond tftp */
-  lab_expect(lab, "done 2 ok\n");
-  lab_see(lab, "a01", "stage", "login");
-  lab_expect(lab, "done 3 ok\n");
-  lab_see(lab, "a02", "stage", "login");
-  lab_expect_only(lab, "done", "done 4 ok\n");
-  lab_say(lab, "wait boot one login");
-  lab_expect(lab, "done 5 ok\n");
-}
-
-static void
-test_wait_partial_and_failed(void **state)
-{
-  (void)state;
-  g_autoptr(Lab) lab = lab_two_seats(&yes);
-  boot_both(lab, 0, "boot a[01-02] as one", 3);
-  g_string_truncate(lab->out, 0);
-  lab_say(lab, "wait boot one login");
-  lab_say(lab, "wait boot one login at-least 2");
-  lab_see(lab, "a02", "stage", "dhcp");
-  lab_at(lab, 20);
-  /* a01 is still on its way. */
-  lab_expect(lab, "note error a02: a02 dhcp for 20 s (limit 20 s)\n");
-  lab_at(lab, 21);
-  lab_see(lab, "a01", "stage", "login");
-  lab_expect_only(lab, "done", "done 2 partial\ndone 3 partial\n");
-  lab_say(lab, "wait boot one login");
-  lab_expect(lab, "note warning: wait boot one login: 1 of 2, without a02\n"
-                  "done 4 partial\n");
-  lab_say(lab, "wait boot one login at-least 3");
-  lab_expect(lab, "note error: at-least 3 of 2 can never be\n"
-                  "done 5 failed\n");
-}
-
-static void
-test_wait_runs_out(void **state)
-{
-  (void)state;
-  g_autoptr(Lab) lab = lab_two_seats(&yes);
-  boot_both(lab, 0, "boot a[01-02] as one", 3);
-  lab_see(lab, "a01", "stage", "root");
-  g_string_truncate(lab->out, 0);
-  lab_say(lab, "wait boot one root timeout 30s");
-  lab_at(lab, 29.999);
-  lab_expect(lab, "");
-  lab_at(lab, 30);
-  lab_expect(lab, "note warning: wait boot one root timeout 30s: 1 of 2, without a02\n"
-                  "done 2 timeout\n");
-}
-
-static void
-test_wait_has_a_default(void **state)
-{
-  (void)state;
-  g_autoptr(Lab) lab = lab_two_seats(&yes);
-  lab_at(lab, 30);
-  lab_say(lab, "wait boot @all login");
-  lab_at(lab, 629.9);
-  lab_expect(lab, "");
-  lab_at(lab, 630);
-  lab_expect_only(lab, "done", "done 1 timeout\n");
-}
-
-static void
-test_wait_power_asks(void **state)
-{
-  (void)state;
-  g_autoptr(Lab) lab = lab_two_seats(&yes);
-  lab_see(lab, "a01", "power", "on");
-  lab_at(lab, 1);
-  lab_say(lab, "wait power a[01-02] on timeout 20s");
-  lab_expect(lab, "request 3 status sim a02 cmd=1 until 6 s\n");
-  see_and_answer(lab, 3, "a02", "off");
-  lab_at(lab, 1.9);
-  lab_expect(lab, "");
-  lab_at(lab, 2);
-  lab_expect(lab, "request 4 status sim a02 cmd=1 until 7 s\n");
-  lab_answer(lab, 4, "a02", VERDICT_FAILED, "a02: no");
-  lab_at(lab, 7.9); /* who cannot tell is not asked every second */
-  lab_expect(lab, "");
-  lab_at(lab, 8);
-  lab_expect(lab, "request 5 status sim a02 cmd=1 until 13 s\n");
-  lab_at(lab, 9);
-  see_and_answer(lab, 5, "a02", "on");
-  lab_expect(lab, "done 1 ok\n");
-  lab_say(lab, "wait power roomA off at-least 1 timeout 3s");
-  lab_at(lab, 13);
-  lab_expect(lab, "request 6 status sim a[01-02] cmd=2 until 14 s\n"
-                  "note warning: wait power roomA off at-least 1 timeout 3s: 0 of 2, "
-                  "without a[01-02]\n"
-                  "done 2 timeout\n");
-}
-
 int
 main(void)
 {
@@ -599,11 +466,6 @@ main(void)
       cmocka_unit_test(test_few_runs_are_kept),
       cmocka_unit_test(test_pressed_its_button),
       cmocka_unit_test(test_deadline_is_the_earliest_limit),
-      cmocka_unit_test(test_wait_boot),
-      cmocka_unit_test(test_wait_partial_and_failed),
-      cmocka_unit_test(test_wait_runs_out),
-      cmocka_unit_test(test_wait_has_a_default),
-      cmocka_unit_test(test_wait_power_asks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
