@@ -16,7 +16,7 @@ BASHDIR  = $(PREFIX)/share/bash-completion/completions
 
 # --- What is built from what ---------------------------------------------------------------------
 
-PACKAGES := glib-2.0 gio-2.0 ncursesw yaml-0.1 jansson libpcre2-8
+PACKAGES := glib-2.0 gio-2.0 ncursesw yaml-0.1 jansson libpcre2-8 libcrypt
 
 # A backend whose library is not here is left out. `ssh: libssh` is backends/ssh/ssh*, and HAVE_SSH.
 BACKEND_LIBS  := ssh:libssh ipmi:libfreeipmi,libipmiconsole snmp:netsnmp vswitch:libtelnet,libcurl \

@@ -130,12 +130,17 @@ show_plan(Progress *progress, const Event *event)
 {
   g_autofree char *text = progress_plan(progress, &event->plan);
   progress->planned = event->plan.seats;
-  if (!progress->plans_only) {
+  g_auto(GStrv) lines = g_strsplit(event->plan.difference ? event->plan.difference : "", "\n", -1);
+  if (progress->plans_only) {
+    main_print(stdout, text);
+    putchar('\n');
+  } else {
     say(event, ">", text);
-    return;
   }
-  main_print(stdout, text);
-  putchar('\n');
+  for (char **line = lines; *line != NULL && **line != '\0'; line++) {
+    main_print(progress->plans_only ? stdout : stderr, *line);
+    putc('\n', progress->plans_only ? stdout : stderr);
+  }
 }
 
 static gboolean
@@ -229,8 +234,9 @@ open_question(Progress *progress, const CommandEvent *event)
 {
   g_autoptr(Command) command = command_parse(event->text, NULL);
   forget_question(progress);
-  if (command != NULL && (command->verb == VERB_GET || command->verb == VERB_PXE ||
-                          (command->verb == VERB_POWER && command->power == POWER_STATUS)))
+  if (command != NULL &&
+      (command->verb == VERB_GET || (command->verb == VERB_PXE && command->menu == MENU_SHOW) ||
+       (command->verb == VERB_POWER && command->power == POWER_STATUS)))
     progress->question.cmd = event->cmd;
 }
 

@@ -17,6 +17,15 @@ add_row(GArray *rows, char sign, const char *text)
   g_array_append_val(rows, row);
 }
 
+/* Where in what was the next line comes from that was there, of line I and those behind it. */
+static guint
+gone_before(const PxeFile *file, guint i)
+{
+  while (i < file->lines->len && pxe_file_line(file, i)->origin < 0)
+    i++;
+  return i < file->lines->len ? (guint)pxe_file_line(file, i)->origin : file->read->len;
+}
+
 /* Lines keep their order, so each one's origin says what went before it. */
 static GArray *
 make_rows(const PxeFile *file)
@@ -25,12 +34,12 @@ make_rows(const PxeFile *file)
   guint old = 0;
   for (guint i = 0; i < file->lines->len; i++) {
     const PxeLine *line = pxe_file_line(file, i);
+    for (guint end = gone_before(file, i); old < end; old++)
+      add_row(rows, '-', file->read->pdata[old]);
     if (line->origin < 0) {
       add_row(rows, '+', line->text);
       continue;
     }
-    while (old < (guint)line->origin)
-      add_row(rows, '-', file->read->pdata[old++]);
     const char *was = file->read->pdata[old++];
     if (g_str_equal(was, line->text)) {
       add_row(rows, ' ', was);
@@ -53,7 +62,7 @@ print_row(GString *text, const Row *row)
   g_string_append_c(text, row->sign);
   if ((line->word == PXE_MASTER_PASSWD || line->word == PXE_PASSWD) && line->end > line->value) {
     g_string_append_len(text, line->text, line->value);
-    g_string_append_printf(text, "(hidden%s)", row->sign == '+' ? ", new" : "");
+    g_string_append(text, "***");
     g_string_append(text, line->text + line->end);
   } else {
     g_string_append(text, row->text);

@@ -146,10 +146,11 @@ static void
 add_lines(PxeFile *file, const char *text, const char *end)
 {
   gboolean inside = FALSE;
+  gint n = 0;
   for (const char *next; text < end; text = next) {
     const char *newline = memchr(text, '\n', (gsize)(end - text));
     next = newline != NULL ? newline + 1 : end;
-    PxeLine line = {.text = g_strndup(text, (gsize)(next - text)), .origin = (gint)file->read->len};
+    PxeLine line = {.text = g_strndup(text, (gsize)(next - text)), .origin = n++};
     read_line(&line);
     const char *start = skip_blanks(line.text);
     if (inside || behind(start, "text") != NULL) {
@@ -157,7 +158,6 @@ add_lines(PxeFile *file, const char *text, const char *end)
       line.word = PXE_NOTHING;
     }
     g_array_append_val(file->lines, line);
-    g_ptr_array_add(file->read, g_strdup(line.text));
   }
 }
 
@@ -178,6 +178,8 @@ pxe_file_new(const char *path, const char *text, gsize length, GError **error)
   g_array_set_clear_func(file->lines, clear_line);
   file->read = g_ptr_array_new_with_free_func(g_free);
   add_lines(file, text, text + length);
+  for (guint i = 0; i < file->lines->len; i++)
+    g_ptr_array_add(file->read, g_strdup(pxe_file_line(file, i)->text));
   for (guint i = 0; i < file->lines->len; i++) {
     const PxeLine *line = pxe_file_line(file, i);
     file->crlf = file->crlf || g_str_has_suffix(line->text, "\r\n");

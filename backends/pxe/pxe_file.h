@@ -72,6 +72,9 @@ void pxe_file_insert(PxeFile *file, guint n, const char *indent, const char *sta
                      const char *value);
 void pxe_file_remove(PxeFile *file, guint n);
 
+/* The whole file becomes TEXT, as by changes of single lines. */
+void pxe_file_become(PxeFile *file, const char *text, gsize length);
+
 gboolean pxe_file_changed(const PxeFile *file);
 /* The whole file as it is now. */
 GString *pxe_file_text(const PxeFile *file);

@@ -230,6 +230,7 @@ sim_free(Backend *backend)
   sim_request_clear(sim);
   sim_left_clear(sim);
   sim_keys_clear(sim);
+  sim_menu_clear(sim);
   g_array_unref(sim->outbox);
   sim_world_clear(sim);
   for (guint i = 0; i < sim->layout->n_nodes; i++) {
@@ -274,6 +275,7 @@ sim_new(const char *name, const Layout *layout, const JobSet *jobs, guint64 seed
   sim_request_init(sim);
   sim_left_init(sim);
   sim_keys_init(sim);
+  sim_menu_init(sim);
   sim->outbox = g_array_new(FALSE, FALSE, sizeof(Said));
   g_array_set_clear_func(sim->outbox, said_clear);
   sim_boot_init(sim);

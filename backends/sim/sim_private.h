@@ -186,6 +186,7 @@ struct Request {
   gboolean leaves;   /* that signal is to let go of it */
   gint64 leaves_for; /* TIME_NEVER: to its own end */
   Property property; /* get, set */
+  gboolean of_menu;  /* they are of the boot menu instead, and all is said and done */
   char **keys;       /* keys */
   gboolean back;     /* route: to what was shown before */
   guint n_targets, n_open;
@@ -236,8 +237,9 @@ struct Sim {
   GArray *answers;     /* of Answer, as submitted */
   GPtrArray *left;     /* of JobRun: what runs on without its request */
   GArray *outbox;
-  gint64 keys_free; /* when the video switch has done all it was told */
-  GArray *shown;    /* of NodeId: what it showed, the latest last */
+  gint64 keys_free;  /* when the video switch has done all it was told */
+  GHashTable *files; /* path → GBytes: the boot server's, below its root */
+  GArray *shown;     /* of NodeId: what it showed, the latest last */
 };
 
 /* sim.c: what it says. Strings are copied but for a result's text, which is taken. */
@@ -362,5 +364,11 @@ void sim_meter_load(Sim *sim, gint64 from, gint64 to); /* moves load averages on
 /* sim_property.c */
 void sim_property_submit(Sim *sim, Request *request, const RequestEvent *event);
 void sim_property_observe(Sim *sim, const Property *property);
+
+/* sim_menu.c */
+void sim_menu_init(Sim *sim);
+void sim_menu_clear(Sim *sim);
+/* FALSE: it is about something else, and not answered. */
+gboolean sim_menu_submit(Sim *sim, Request *request, const RequestEvent *event);
 
 #endif

@@ -342,6 +342,8 @@ submit_to(Sim *sim, Request *request, const RequestEvent *event)
 void
 sim_property_submit(Sim *sim, Request *request, const RequestEvent *event)
 {
+  if (sim_menu_submit(sim, request, event))
+    return;
   g_autofree char *failure = submit_to(sim, request, event);
   sim_request_answer_all(sim, request, 0, failure ? VERDICT_FAILED : VERDICT_OK, failure);
 }

@@ -152,7 +152,8 @@ carry_out(Sim *sim, const Request *request, NodeId node)
     return sim_load_signal(sim, request, node);
   case OP_GET:
   case OP_SET:
-    sim_property_observe(sim, &request->property);
+    if (!request->of_menu)
+      sim_property_observe(sim, &request->property);
     return NULL;
   case OP_KEYS:
   case OP_TYPE:

@@ -76,7 +76,8 @@ static const SshOperation *
 operation_of(const RequestEvent *event)
 {
   const char *what = argument(event, "what"), *path = argument(event, "path");
-  if (event->operation == OP_GET && path != NULL && g_str_has_suffix(path, ".pxe"))
+  if ((event->operation == OP_GET || event->operation == OP_SET) && path != NULL &&
+      g_str_has_suffix(path, ".pxe"))
     return &ssh_menu_operation;
   if (event->operation == OP_EXEC && argument(event, "job") != NULL)
     return &ssh_job_operation;

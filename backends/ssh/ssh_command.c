@@ -125,6 +125,7 @@ ssh_command_start(SshLink *link, const SshCommandSpec *spec, const SshCommandCal
   SshCommand *command = command_new(link, calls, data);
   gint64 now = g_get_monotonic_time();
   command->reads = spec->reads;
+  command->drained = spec->drained;
   command->line = spec->reads ? ssh_lifeline_without(ssh_link_shell(link), spec->line)
                               : ssh_lifeline_wrap(ssh_link_shell(link), spec->line);
   if (spec->budget != 0)

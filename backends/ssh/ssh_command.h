@@ -50,6 +50,8 @@ typedef struct {
 typedef struct {
   const char *line; /* for a shell: what comes from outside is quoted in it */
   gboolean reads;
+  /* Of one that reads, when a write was refused: there is room again. NULL: nobody asks. */
+  void (*drained)(gpointer data);
   guint64 budget;  /* bytes of output that are given as lines; 0: all */
   gint64 patience; /* µs it waits for a connection; 0: the first failed attempt ends it */
 } SshCommandSpec;

@@ -1,130 +1,193 @@
-/* OP_GET of the boot server's menu: its files are read one after the other, as each is found to be
- * included, and what is in force is told as lines. */
+/* OP_GET and OP_SET of the boot server's menu: its files are read one after the other, as each is
+ * found to be included. A get tells what is in force, or what a change would be; a set makes the
+ * change, of files that are still what the get read. */
+#include "backends/ssh/ssh_menu.h"
+
 #include <string.h>
 
-#include "backends/pxe/pxe_menu.h"
 #include "backends/ssh/ssh_private.h"
 
 #define OUTPUT_MAX (2 * PXE_FILE_MAX)
-#define MISSING 44 /* exit status; programs' own are others */
+#define COMPLAINT_MAX 600
+#define MISSING 44    /* exit status; programs' own are others */
+#define AT_ONCE 16384 /* bytes of input given */
 
 /* Of one target. */
 typedef struct {
-  PxeMenu *menu;
+  PxeEdit *edit;
   GString *base64; /* of the file being read */
-  char *complaint; /* first line of errors */
-} Reading;
+  GString *complaint;
+  gboolean writing;
+  GString *input; /* what is still to be given of it */
+} Work;
 
 static void
-free_reading(SshTarget *target)
+free_work(SshTarget *target)
 {
-  Reading *reading = g_steal_pointer(&target->data);
-  if (reading == NULL)
+  Work *work = g_steal_pointer(&target->data);
+  if (work == NULL)
     return;
-  pxe_menu_free(reading->menu);
-  g_string_free(reading->base64, TRUE);
-  g_free(reading->complaint);
-  g_free(reading);
+  pxe_edit_free(work->edit);
+  g_string_free(work->base64, TRUE);
+  g_string_free(work->complaint, TRUE);
+  if (work->input != NULL)
+    g_string_free(work->input, TRUE);
+  g_free(work);
 }
 
 static void
 on_line(SshCommand *command, gboolean is_error, const char *text, gsize length, gpointer data)
 {
-  Reading *reading = ((SshTarget *)data)->data;
+  Work *work = ((SshTarget *)data)->data;
   (void)command;
-  if (!is_error)
-    g_string_append_len(reading->base64, text, (gssize)length);
-  else if (reading->complaint == NULL)
-    reading->complaint = ssh_printable(text, length, 200);
-}
-
-static void G_GNUC_PRINTF(2, 3) say(SshTarget *target, const char *format, ...)
-{
-  va_list arguments;
-  va_start(arguments, format);
-  g_autofree char *text = g_strdup_vprintf(format, arguments);
-  va_end(arguments);
-  ssh_target_line(target, "out", text, strlen(text));
-}
-
-/* The file counts tenths. */
-static char *
-shown_value(PxeSetting setting, const char *value)
-{
-  if (setting != PXE_SET_TIMEOUT && setting != PXE_SET_TOTAL_TIMEOUT)
-    return g_strdup(value);
-  guint64 tenths = g_ascii_strtoull(value, NULL, 10);
-  if (tenths == 0)
-    return g_strdup("never");
-  return g_strdup_printf("%" G_GUINT64_FORMAT ".%u s", tenths / 10, (guint)(tenths % 10));
+  if (!is_error) {
+    g_string_append_len(work->base64, text, (gssize)length);
+  } else if (work->complaint->len < COMPLAINT_MAX) {
+    g_autofree char *shown = ssh_printable(text, length, COMPLAINT_MAX);
+    g_string_append_printf(work->complaint, ": %s", shown);
+  }
 }
 
 static void
-tell(SshTarget *target)
+tell(SshTarget *target, const char *stream, char **lines)
 {
-  const PxeMenu *menu = ((Reading *)target->data)->menu;
-  for (int i = 0; i < PXE_SETTINGS_N; i++) {
-    g_autofree char *value = pxe_menu_get(menu, (PxeSetting)i);
-    g_autofree char *where = pxe_menu_where(menu, (PxeSetting)i);
-    g_autofree char *shown = value != NULL ? shown_value((PxeSetting)i, value) : NULL;
-    say(target, "%-13s  %s%s%s%s", pxe_setting_names[i], shown != NULL ? shown : "none",
-        shown != NULL ? "  (" : "", shown != NULL ? where : "", shown != NULL ? ")" : "");
-    g_autofree char *untouched = i == PXE_SET_DEFAULT_ENTRY ? pxe_menu_untouched(menu) : NULL;
-    if (untouched != NULL)
-      say(target, "%-13s  %s", "untouched", untouched);
+  for (char **line = lines; *line != NULL; line++)
+    ssh_target_line(target, stream, *line, strlen(*line));
+}
+
+/* ---- Writing -----------------------------------------------------------------------------------
+ */
+
+static void
+give_input(gpointer data)
+{
+  SshTarget *target = data;
+  GString *input = ((Work *)target->data)->input;
+  while (input->len > 0) {
+    gsize n = MIN(input->len, AT_ONCE);
+    if (!ssh_command_write(target->command, input->str, n))
+      return;
+    g_string_erase(input, 0, (gssize)n);
   }
-  g_auto(GStrv) entries = pxe_menu_entries(menu), notes = pxe_menu_notes(menu);
-  for (char **entry = entries; *entry != NULL; entry++)
-    say(target, "%-13s  %s", entry == entries ? "entries" : "", *entry);
-  for (char **note = notes; *note != NULL; note++)
-    say(target, "note: %s", *note);
+}
+
+static void
+on_written(SshCommand *command, const SshEnd *end, gpointer data)
+{
+  SshTarget *target = data;
+  const Work *work = target->data;
+  (void)command;
+  target->command = NULL;
+  if (end->kind == SSH_EXITED && end->status == 0)
+    ssh_target_result(target, VERDICT_OK, NULL);
+  else if (end->kind == SSH_EXITED && end->status == SSH_MENU_CHANGED)
+    ssh_target_result(target, VERDICT_FAILED,
+                      "the menu was changed by somebody else meanwhile; it was left as it is");
+  else if (end->kind == SSH_LOST || end->kind == SSH_SIGNALLED)
+    ssh_target_result(target, VERDICT_UNKNOWN, "the menu was being written: %s", end->text);
+  else
+    ssh_target_result(target, VERDICT_FAILED, "the menu is as it was: %s%s", end->text,
+                      work->complaint->str);
+}
+
+static void
+write_files(SshTarget *target)
+{
+  static const SshCommandCalls calls = {.line = on_line, .ended = on_written};
+  Work *work = target->data;
+  g_autofree char *line = ssh_menu_write_line(work->edit, target->request->ssh->layout->boot_root);
+  SshCommandSpec spec = {.line = line, .reads = TRUE, .drained = give_input, .budget = OUTPUT_MAX};
+  work->writing = TRUE;
+  work->input = ssh_menu_write_input(work->edit);
+  g_string_truncate(work->complaint, 0);
+  target->command = ssh_command_start(target->link, &spec, &calls, target);
+  give_input(target);
+}
+
+/* ---- All is read -------------------------------------------------------------------------------
+ */
+
+static void
+set(SshTarget *target)
+{
+  Work *work = target->data;
+  const char *was = ssh_request_argument(target->request, "was");
+  g_autofree char *is = pxe_edit_was(work->edit);
+  if (g_strcmp0(was, is) != 0)
+    ssh_target_result(target, VERDICT_FAILED,
+                      "the menu was changed by somebody else meanwhile; it was left as it is");
+  else if (*is == '\0')
+    ssh_target_result(target, VERDICT_OK, NULL);
+  else
+    write_files(target);
+}
+
+static void
+answer(SshTarget *target)
+{
+  const Work *work = target->data;
+  g_autofree char *was = pxe_edit_was(work->edit);
+  gboolean changes = *was != '\0' || pxe_edit_is_undo(work->edit);
+  if (target->request->operation == OP_SET) {
+    set(target);
+    return;
+  }
+  if (ssh_request_argument(target->request, "setting") == NULL && !changes) {
+    g_auto(GStrv) lines = pxe_edit_told(work->edit);
+    tell(target, "out", lines);
+  } else if (*was != '\0') {
+    g_auto(GStrv) lines = pxe_edit_difference(work->edit);
+    tell(target, "difference", lines);
+    ssh_target_line(target, "was", was, strlen(was));
+  }
   ssh_target_result(target, VERDICT_OK, NULL);
 }
+
+/* ---- Reading -----------------------------------------------------------------------------------
+ */
 
 static void read_next(SshTarget *target);
 
 static void
 take_file(SshTarget *target, gboolean there)
 {
-  Reading *reading = target->data;
+  Work *work = target->data;
   g_autoptr(GError) error = NULL;
   gsize length = 0;
-  g_autofree guchar *text = there ? g_base64_decode(reading->base64->str, &length) : NULL;
+  g_autofree guchar *text = there ? g_base64_decode(work->base64->str, &length) : NULL;
   /* Of an empty file it decodes to nothing. */
   const char *bytes = !there ? NULL : text != NULL ? (const char *)text : "";
-  if (pxe_menu_give(reading->menu, bytes, length, &error))
+  if (pxe_edit_give(work->edit, bytes, length, &error))
     read_next(target);
   else
     ssh_target_result(target, VERDICT_FAILED, "%s", error->message);
 }
 
 static void
-on_ended(SshCommand *command, const SshEnd *end, gpointer data)
+on_read(SshCommand *command, const SshEnd *end, gpointer data)
 {
   SshTarget *target = data;
-  const Reading *reading = target->data;
+  const Work *work = target->data;
   (void)command;
   target->command = NULL;
   gboolean missing = end->kind == SSH_EXITED && end->status == MISSING;
   if (missing || (end->kind == SSH_EXITED && end->status == 0))
     take_file(target, !missing);
   else
-    ssh_target_result(target, VERDICT_FAILED, "%s: %s%s%s", pxe_menu_wants(reading->menu),
-                      end->text, reading->complaint != NULL ? ": " : "",
-                      reading->complaint != NULL ? reading->complaint : "");
+    ssh_target_result(target, VERDICT_FAILED, "%s: %s%s", pxe_edit_wants(work->edit), end->text,
+                      work->complaint->str);
 }
-
-static const SshCommandCalls calls = {.line = on_line, .ended = on_ended};
 
 /* In base64, since lines' ends are part of what is read. */
 static void
 read_next(SshTarget *target)
 {
+  static const SshCommandCalls calls = {.line = on_line, .ended = on_read};
   const Layout *layout = target->request->ssh->layout;
-  Reading *reading = target->data;
-  const char *path = pxe_menu_wants(reading->menu);
+  Work *work = target->data;
+  const char *path = pxe_edit_wants(work->edit);
   if (path == NULL) {
-    tell(target);
+    answer(target);
     return;
   }
   g_autofree char *whole = g_build_filename(layout->boot_root, path, NULL);
@@ -132,25 +195,50 @@ read_next(SshTarget *target)
   g_autofree char *line =
       g_strdup_printf("[ -e %s ] || exit %d; exec base64 %s", quoted, MISSING, quoted);
   SshCommandSpec spec = {.line = line, .budget = OUTPUT_MAX};
-  g_string_truncate(reading->base64, 0);
-  g_clear_pointer(&reading->complaint, g_free);
+  g_string_truncate(work->base64, 0);
+  g_string_truncate(work->complaint, 0);
   target->command = ssh_command_start(target->link, &spec, &calls, target);
+}
+
+/* What REQUEST is about; NULL: it cannot be. */
+static PxeEdit *
+edit_of(const SshRequest *request, GError **error)
+{
+  const char *menu = request->ssh->layout->boot_menu;
+  const char *setting = ssh_request_argument(request, "setting");
+  const char *value = ssh_request_argument(request, "value");
+  if (ssh_request_argument(request, "undo") != NULL)
+    return pxe_edit_new_undo(menu);
+  if (setting == NULL || value == NULL)
+    return pxe_edit_new_show(menu);
+  if (!g_str_equal(setting, "password"))
+    return pxe_edit_new_set(menu, setting, value, error);
+  char *hash = pxe_password_hash(value, error);
+  PxeEdit *edit = hash != NULL ? pxe_edit_new_set(menu, setting, hash, error) : NULL;
+  secret_free(hash);
+  return edit;
 }
 
 static void
 begin(SshRequest *request)
 {
-  const Layout *layout = request->ssh->layout;
   for (guint i = 0; i < request->n_targets; i++) {
     SshTarget *target = &request->targets[i];
-    if (layout->boot_root == NULL) {
+    g_autoptr(GError) error = NULL;
+    if (request->ssh->layout->boot_root == NULL) {
       ssh_target_result(target, VERDICT_FAILED, "the layout does not say where the menu is");
       continue;
     }
-    Reading *reading = g_new0(Reading, 1);
-    target->data = reading;
-    reading->base64 = g_string_new(NULL);
-    reading->menu = pxe_menu_new(layout->boot_menu);
+    PxeEdit *edit = edit_of(request, &error);
+    if (edit == NULL) {
+      ssh_target_result(target, VERDICT_FAILED, "%s", error->message);
+      continue;
+    }
+    Work *work = g_new0(Work, 1);
+    target->data = work;
+    work->base64 = g_string_new(NULL);
+    work->complaint = g_string_new(NULL);
+    work->edit = edit;
     read_next(target);
   }
 }
@@ -158,8 +246,12 @@ begin(SshRequest *request)
 static void
 stop(SshTarget *target, Verdict why)
 {
-  ssh_target_result(target, why, "the menu is not read yet: %s",
-                    why == VERDICT_CANCELLED ? "cancelled" : ssh_link_trouble(target->link));
+  const Work *work = target->data;
+  if (work->writing && ssh_command_is_started(target->command))
+    ssh_target_result(target, VERDICT_UNKNOWN, "the menu was being written");
+  else
+    ssh_target_result(target, why, "the menu is not %s yet: %s", work->writing ? "written" : "read",
+                      why == VERDICT_CANCELLED ? "cancelled" : ssh_link_trouble(target->link));
 }
 
-const SshOperation ssh_menu_operation = {.begin = begin, .stop = stop, .free_target = free_reading};
+const SshOperation ssh_menu_operation = {.begin = begin, .stop = stop, .free_target = free_work};

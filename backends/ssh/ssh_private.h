@@ -32,7 +32,7 @@ extern const SshOperation ssh_shell_operation;
 extern const SshOperation ssh_signal_operation;
 extern const SshOperation ssh_status_operation;
 extern const SshOperation ssh_property_operation; /* get, set */
-extern const SshOperation ssh_menu_operation;     /* get of the boot server's menu */
+extern const SshOperation ssh_menu_operation;     /* the same of the boot server's menu */
 extern const SshOperation ssh_power_operation;    /* off, reset, by kexec as well */
 extern const SshOperation ssh_device_operation;
 extern const SshOperation ssh_message_operation;

@@ -21,6 +21,7 @@ command_free(Command *command)
   g_free(command->clock);
   g_free(command->path);
   g_free(command->text);
+  g_free(command->setting);
   g_free(command);
 }
 
@@ -37,6 +38,8 @@ command_disturbs(const Command *command)
     return TRUE;
   case VERB_LOAD:
     return !command->load_stop && command->cache == CACHE_COLD;
+  case VERB_PXE:
+    return command->menu != MENU_SHOW;
   default:
     return FALSE;
   }

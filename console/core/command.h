@@ -15,7 +15,7 @@
  *   console SET [off]
  *   keys    SET KEY… [including in-use]    type SET "text" [including in-use]
  *   route   NODE|next|back [including in-use]
- *   pxe     show
+ *   pxe     show | set SETTING VALUE | undo
  *   set PATH VALUE   get PATH   mark "text"   sleep DUR   stop   quit
  *
  * What stands in [brackets] comes in any order, each once. Beyond that:
@@ -28,6 +28,8 @@
  *    clock: whoever gives it a command turns the latter two into a duration first.
  *  - LABEL is [A-Za-z][A-Za-z0-9_]*, at most 64 bytes.
  *  - soft and hard go with `power off` and `power cycle`, hard being the default.
+ *  - SETTING is default-entry, timeout, total-timeout, title, password or theme. Times are whole
+ *    tenths of a second, as menus count; 0 s is for ever. A password is file:PATH or env:NAME.
  *  - `within` needs its +-N%, at most 100 % and kept to a millionth of one; nothing else takes it.
  *  - A VALUE has the unit of its figure; a count (ok, failed, files) has none.
  *  - An argument that reads like one of its command's option words is quoted: `boot "cold" warm`.
@@ -89,6 +91,7 @@ char *command_help(const char *verb);
 typedef enum { POWER_STATUS, POWER_TURN_ON, POWER_TURN_OFF, POWER_CYCLE, POWER_RESET } PowerAction;
 typedef enum { ROUTE_NODE, ROUTE_NEXT, ROUTE_BACK } RouteTo;
 typedef enum { WAIT_BOOT, WAIT_LOAD, WAIT_POWER } WaitKind;
+typedef enum { MENU_SHOW, MENU_SET, MENU_UNDO } MenuAction;
 typedef enum { CACHE_ANY, CACHE_COLD, CACHE_WARM } CacheState;
 typedef enum { COMPARE_LT, COMPARE_LE, COMPARE_GT, COMPARE_GE, COMPARE_WITHIN } Comparison;
 
@@ -137,6 +140,9 @@ typedef struct {
 
   char *clock;       /* reserve: until this wall-clock time; NULL: for DURATION */
   char *path, *text; /* set, get: path; set: value; mark, type: text; reserve: why */
+
+  MenuAction menu; /* pxe */
+  char *setting;   /* pxe set: of it, `timeout`; its value is DURATION for a time, else TEXT */
 } Command;
 
 /* 18:00 has no year, 0. */
@@ -157,9 +163,14 @@ gboolean command_check_line(const char *line, GError **error);
  * and in a script: a dollar in it has its backslash. */
 char *command_print(const Command *command);
 /* TRUE when it changes power, or disturbs others: enforced read-only, planned, consented to.
- * (power but status, boot, set, a cold load, keys, type.) With or without `plan`, which is the
- * caller's to heed. */
+ * (power but status, boot, set, pxe set and undo, a cold load, keys, type.) With or without `plan`,
+ * which is the caller's to heed. */
 gboolean command_disturbs(const Command *command);
+
+/* Of `pxe set`: whether SETTING is one of the times, and the value as menus have it (tenths of a
+ * second, or the text). Free with g_free. */
+gboolean command_setting_is_time(const char *setting);
+char *command_setting_value(const Command *command);
 
 /* A wall-clock TIME; FALSE when TEXT is none, such as one of a day that no calendar has. */
 gboolean command_clock_parse(const char *text, ClockTime *time);

@@ -124,7 +124,7 @@ const VerbInfo command_verbs[] = {
      "\n"
      "Example:\n"
      "  get slx1.nfsd\n"},
-    {"pxe", "pxe show", "read the menu that machines boot from",
+    {"pxe", "pxe show|set SETTING VALUE|undo", "read and change the menu that machines boot from",
      "Reads the pxelinux menu on the boot server, with all that it includes, and\n"
      "says what is in force: the default entry, and the entry that a menu nobody\n"
      "touches boots where that is another; how long it waits; its title, whether it\n"
@@ -132,10 +132,22 @@ const VerbInfo command_verbs[] = {
      "that says so. What is easily taken for something else is told: a TIMEOUT that\n"
      "a later one overrules, a file included twice, in a loop, or not there.\n"
      "\n"
+     "pxe set changes one thing that is in force, in the file that says so, and\n"
+     "leaves every other byte as it is. Its plan shows the difference; the file as\n"
+     "it was stays beside it as NAME.pult-old, and pxe undo gives back what the last\n"
+     "set changed. SETTING is\n"
+     "  default-entry   the label that boots by itself\n"
+     "  timeout         until then, whole tenths of a second; 0 s waits for ever\n"
+     "  total-timeout   the same, whatever is pressed\n"
+     "  title           in quotes where it has blanks\n"
+     "  password        file:PATH or env:NAME that holds it; it is stored hashed\n"
+     "  theme           a picture, or a file of colours and measures\n"
+     "\n"
      "The layout says where the menu is: boot: {server: NODE, root: DIR}.\n"
      "\n"
      "Example:\n"
-     "  pxe show\n"},
+     "  pxe set default-entry ubuntu-10.04::nbd\n"
+     "  pxe set timeout 10 s\n"},
     {"reserve", "reserve SET until TIME \"WHY\"", "keep seats from being switched by accident",
      "Holds the seats in SET until TIME: 18:00 is the next one on the clock,\n"
      "2026-12-02T18:00 a day's, 90 min a time from now. Until then power and boot\n"

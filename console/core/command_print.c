@@ -202,16 +202,24 @@ print_mark(GString *out, const Command *command)
 }
 
 static void
-print_alone(GString *out, Verb verb)
+print_pxe(GString *out, const Command *command)
 {
-  g_string_append(out, verb == VERB_PXE ? "pxe show" : verb == VERB_STOP ? "stop" : "quit");
+  static const char *const actions[] = {
+      [MENU_SHOW] = "pxe show", [MENU_SET] = "pxe set ", [MENU_UNDO] = "pxe undo"};
+  g_string_append(out, actions[command->menu]);
+  if (command->menu != MENU_SET)
+    return;
+  if (command_setting_is_time(command->setting)) {
+    print_duration(out, command->setting, command->duration);
+    return;
+  }
+  g_string_append_printf(out, "%s ", command->setting);
+  words_print(out, command->text);
 }
 
-char *
-command_print(const Command *command)
+static void
+print_verb(GString *out, const Command *command)
 {
-  g_autoptr(GString) out = g_string_new(command->try_only ? "try " : "");
-  g_string_append(out, command->plan_only ? "plan " : "");
   switch (command->verb) {
   case VERB_POWER:
     print_power(out, command);
@@ -260,10 +268,20 @@ command_print(const Command *command)
     print_duration(out, "sleep", command->duration);
     break;
   case VERB_PXE:
+    print_pxe(out, command);
+    break;
   case VERB_STOP:
   case VERB_QUIT:
-    print_alone(out, command->verb);
+    g_string_append(out, command->verb == VERB_STOP ? "stop" : "quit");
     break;
   }
-  return g_string_free(g_steal_pointer(&out), FALSE);
+}
+
+char *
+command_print(const Command *command)
+{
+  GString *out = g_string_new(command->try_only ? "try " : "");
+  g_string_append(out, command->plan_only ? "plan " : "");
+  print_verb(out, command);
+  return g_string_free(out, FALSE);
 }

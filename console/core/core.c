@@ -136,6 +136,8 @@ core_clone(const CoreState *state)
   g_hash_table_foreach(state->bad_sources, copy_bad_source, copy->bad_sources);
   copy->pending.text = g_strdup(state->pending.text);
   copy->pending.plan = g_strdup(state->pending.plan);
+  copy->pending.difference = g_strdup(state->pending.difference);
+  copy->menu_shown = g_strdup(state->menu_shown);
   return copy;
 }
 
@@ -151,6 +153,7 @@ core_free(CoreState *state)
   log_free(state);
   g_hash_table_unref(state->bad_sources);
   pending_clear(state);
+  g_free(state->menu_shown);
   g_ptr_array_unref(state->boots);
   g_ptr_array_unref(state->loads);
   g_ptr_array_unref(state->tasks);
@@ -291,8 +294,12 @@ line_step(CoreState *state, const LineEvent *line)
   const Request *request = request_find(state, line->request);
   gboolean figures =
       request && request->owner == OWNER_LOAD && g_str_equal(line->stream, "figures");
-  if (!figures || !load_is_start(line->text)) /* the load's skew tells a person of all starts */
+  gboolean of_menu = request && request->owner == OWNER_TASK && g_str_equal(line->stream, "was");
+  /* The load's skew tells a person of all starts, and a plan what a menu was. */
+  if (!of_menu && (!figures || !load_is_start(line->text)))
     log_add(state, SEVERITY_INFO, node, line->stream, line->text);
+  if (request && request->owner == OWNER_TASK)
+    menu_line(state, request, line->stream, line->text);
   if (figures)
     load_line(state, request, node, line->text);
 }

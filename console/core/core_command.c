@@ -5,16 +5,14 @@ pending_clear(CoreState *state)
 {
   g_free(state->pending.text);
   g_free(state->pending.plan);
+  g_free(state->pending.difference);
   state->pending = (PendingConsent){0};
 }
 
-static void end(CoreState *state, const CommandEvent *event, Severity severity, Verdict verdict,
-                const char *format, ...) G_GNUC_PRINTF(5, 6);
-
 /* Says why, and that it is over. */
-static void
-end(CoreState *state, const CommandEvent *event, Severity severity, Verdict verdict,
-    const char *format, ...)
+void
+command_end(CoreState *state, const CommandEvent *event, Severity severity, Verdict verdict,
+            const char *format, ...)
 {
   va_list arguments;
   va_start(arguments, format);
@@ -32,6 +30,7 @@ has_plan(const Command *command)
   return command->verb == VERB_POWER || command->verb == VERB_BOOT || command->verb == VERB_SET ||
          command->verb == VERB_KEYS || command->verb == VERB_TYPE ||
          (command->verb == VERB_ROUTE && command->route != ROUTE_BACK) ||
+         (command->verb == VERB_PXE && command->menu != MENU_SHOW) ||
          (command->verb == VERB_LOAD && !command->load_stop);
 }
 
@@ -71,9 +70,9 @@ obstacle(const CoreState *state, const Command *command, const Plan *plan)
   return NULL;
 }
 
-/* TRUE: it may go on. Else it has been answered. */
-static gboolean
-has_consent(CoreState *state, const CommandEvent *event, const Command *command, const Plan *plan)
+gboolean
+plan_is_consented(CoreState *state, const CommandEvent *event, const Command *command,
+                  const Plan *plan, Verdict *verdict)
 {
   guint seats = plan_seats(plan);
   if (!command_disturbs(command))
@@ -81,8 +80,9 @@ has_consent(CoreState *state, const CommandEvent *event, const Command *command,
   if (event->confirm >= 0) {
     if ((guint)event->confirm == seats)
       return TRUE;
-    end(state, event, SEVERITY_WARNING, VERDICT_REFUSED, "you typed %d; the plan touches %u %s",
-        event->confirm, seats, seats == 1 ? "seat" : "seats");
+    core_note(state, SEVERITY_WARNING, NODE_NONE, "you typed %d; the plan touches %u %s",
+              event->confirm, seats, seats == 1 ? "seat" : "seats");
+    *verdict = VERDICT_REFUSED;
     return FALSE;
   }
   const CoreOptions *options = &state->options;
@@ -92,8 +92,9 @@ has_consent(CoreState *state, const CommandEvent *event, const Command *command,
   state->pending = (PendingConsent){.cmd = event->cmd,
                                     .text = g_strdup(event->text),
                                     .plan = plan_sentence(state, command, plan),
+                                    .difference = g_strdup(plan->difference),
                                     .seats = seats};
-  core_done(state, event->cmd, event->text, VERDICT_UNCONFIRMED);
+  *verdict = VERDICT_UNCONFIRMED;
   return FALSE;
 }
 
@@ -123,7 +124,7 @@ act(CoreState *state, const CommandEvent *event, const Command *command)
   g_autoptr(GError) error = NULL;
   g_autoptr(Plan) plan = plan_new(state, command, &error);
   if (!plan) {
-    end(state, event, SEVERITY_ERROR, VERDICT_FAILED, "%s", error->message);
+    command_end(state, event, SEVERITY_ERROR, VERDICT_FAILED, "%s", error->message);
     return;
   }
   if (command->plan_only || state->options.dry_run) {
@@ -135,17 +136,20 @@ act(CoreState *state, const CommandEvent *event, const Command *command)
     plan_emit(state, event->cmd, plan);
   g_autofree char *left_out = plan_left_out(state, command, plan);
   if (plan->nodes->len == 0) {
-    end(state, event, SEVERITY_WARNING, VERDICT_REFUSED, "nothing is left to %s: %s", plan->action,
-        left_out);
+    command_end(state, event, SEVERITY_WARNING, VERDICT_REFUSED, "nothing is left to %s: %s",
+                plan->action, left_out);
     return;
   }
   g_autofree char *why = obstacle(state, command, plan);
   if (why) {
-    end(state, event, SEVERITY_WARNING, VERDICT_REFUSED, "%s", why);
+    command_end(state, event, SEVERITY_WARNING, VERDICT_REFUSED, "%s", why);
     return;
   }
-  if (!has_consent(state, event, command, plan))
+  Verdict verdict;
+  if (!plan_is_consented(state, event, command, plan, &verdict)) {
+    core_done(state, event->cmd, event->text, verdict);
     return;
+  }
   if (*left_out)
     core_note(state, SEVERITY_WARNING, NODE_NONE, "left out: %s", left_out);
   carry_out(state, event, command, plan);
@@ -163,15 +167,7 @@ start_get(CoreState *state, const CommandEvent *event, const Command *command)
   if (property_target(state, command->path, &node, &fact, &backend, &error))
     property_start(state, event, command, node, backend);
   else
-    end(state, event, SEVERITY_ERROR, VERDICT_FAILED, "%s", error->message);
-}
-
-static void
-start_pxe(CoreState *state, const CommandEvent *event)
-{
-  g_autoptr(GError) error = NULL;
-  if (!property_show_menu(state, event, &error))
-    end(state, event, SEVERITY_ERROR, VERDICT_FAILED, "%s", error->message);
+    command_end(state, event, SEVERITY_ERROR, VERDICT_FAILED, "%s", error->message);
 }
 
 static void
@@ -180,7 +176,7 @@ route(CoreState *state, const CommandEvent *event, const Command *command)
   if (command->route != ROUTE_BACK)
     act(state, event, command);
   else if (!keys_back(state, event))
-    end(state, event, SEVERITY_WARNING, VERDICT_REFUSED, "nothing was shown by route yet");
+    command_end(state, event, SEVERITY_WARNING, VERDICT_REFUSED, "nothing was shown by route yet");
 }
 
 static void
@@ -212,7 +208,7 @@ start(CoreState *state, const CommandEvent *event, const Command *command)
     start_get(state, event, command);
     break;
   case VERB_PXE:
-    start_pxe(state, event);
+    menu_start(state, event, command);
     break;
   case VERB_WAIT:
     wait_start(state, event, command);
@@ -250,8 +246,8 @@ start(CoreState *state, const CommandEvent *event, const Command *command)
 static gboolean
 is_harmless(const Command *command)
 {
-  return command->verb == VERB_GET || command->verb == VERB_PXE || command->verb == VERB_MARK ||
-         command->verb == VERB_STOP || command->verb == VERB_QUIT ||
+  return command->verb == VERB_GET || (command->verb == VERB_PXE && command->menu == MENU_SHOW) ||
+         command->verb == VERB_MARK || command->verb == VERB_STOP || command->verb == VERB_QUIT ||
          (command->verb == VERB_POWER && command->power == POWER_STATUS);
 }
 
@@ -263,11 +259,11 @@ command_step(CoreState *state, const CommandEvent *event)
   g_autoptr(GError) error = NULL;
   g_autoptr(Command) command = command_parse(event->text, &error);
   if (!command) {
-    end(state, event, SEVERITY_ERROR, VERDICT_FAILED, "%s", error->message);
+    command_end(state, event, SEVERITY_ERROR, VERDICT_FAILED, "%s", error->message);
     return;
   }
   if (command->plan_only && !has_plan(command)) {
-    end(state, event, SEVERITY_INFO, VERDICT_OK, "that touches no seat");
+    command_end(state, event, SEVERITY_INFO, VERDICT_OK, "that touches no seat");
     return;
   }
   if (state->options.dry_run && !has_plan(command) && !is_harmless(command)) {
@@ -275,13 +271,13 @@ command_step(CoreState *state, const CommandEvent *event)
     return;
   }
   if (state->options.read_only && !command->plan_only && acts(command)) {
-    end(state, event, SEVERITY_WARNING, VERDICT_REFUSED, "this session is read-only");
+    command_end(state, event, SEVERITY_WARNING, VERDICT_REFUSED, "this session is read-only");
     return;
   }
   if (command->verb != VERB_STOP &&
       (state->tasks->len >= TASKS_MAX || task_find(state, event->cmd))) {
-    end(state, event, SEVERITY_ERROR, VERDICT_FAILED, "%u commands are under way: too many",
-        state->tasks->len);
+    command_end(state, event, SEVERITY_ERROR, VERDICT_FAILED, "%u commands are under way: too many",
+                state->tasks->len);
     return;
   }
   start(state, event, command);

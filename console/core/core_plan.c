@@ -26,6 +26,7 @@ plan_free(Plan *plan)
   g_array_unref(plan->spared);
   g_free(plan->presses);
   g_free(plan->action);
+  g_free(plan->difference);
   g_free(plan);
 }
 
@@ -70,6 +71,8 @@ action_text(const CoreState *state, const Command *command, const GArray *nodes,
     return keys_action(command);
   case VERB_SET:
     return g_strdup_printf("set %s %s", fact, command->text);
+  case VERB_PXE:
+    return menu_action(command);
   default:
     return load_action(state, command, nodes);
   }
@@ -157,6 +160,23 @@ sort_out(const CoreState *state, const Command *command, Plan *plan, NodeId id)
   plan->on += seen->power == POWER_ON;
 }
 
+/* The node of a property, or the one that has the boot menu. */
+static gboolean
+of_one_node(const CoreState *state, const Command *command, Plan *plan, GError **error)
+{
+  NodeId node;
+  g_autofree char *fact = NULL;
+  gboolean found = command->verb == VERB_PXE
+                       ? menu_target(state, &node, &plan->backend, error)
+                       : property_target(state, command->path, &node, &fact, &plan->backend, error);
+  if (!found)
+    return FALSE;
+  g_array_append_val(plan->nodes, node);
+  plan->one_backend = TRUE;
+  plan->action = action_text(state, command, plan->nodes, fact);
+  return TRUE;
+}
+
 Plan *
 plan_new(const CoreState *state, const Command *command, GError **error)
 {
@@ -181,17 +201,11 @@ plan_new(const CoreState *state, const Command *command, GError **error)
     plan_free(plan);
     return NULL;
   }
-  if (command->verb == VERB_SET) {
-    NodeId node;
-    g_autofree char *fact = NULL;
-    if (!property_target(state, command->path, &node, &fact, &plan->backend, error)) {
-      plan_free(plan);
-      return NULL;
-    }
-    g_array_append_val(plan->nodes, node);
-    plan->one_backend = TRUE;
-    plan->action = action_text(state, command, plan->nodes, fact);
-    return plan;
+  if (command->verb == VERB_SET || command->verb == VERB_PXE) {
+    if (of_one_node(state, command, plan, error))
+      return plan;
+    plan_free(plan);
+    return NULL;
   }
   g_autoptr(GArray) named = resolve_set(state, command->set, TRUE, error);
   if (named && command->verb == VERB_ROUTE && named->len > 1) {
@@ -334,7 +348,8 @@ plan_emit(CoreState *state, guint32 cmd, const Plan *plan)
                           .co_victims = ids_of(plan->co_victims),
                           .n_co_victims = plan->co_victims->len,
                           .spared = ids_of(plan->spared),
-                          .n_spared = plan->spared->len}};
+                          .n_spared = plan->spared->len,
+                          .difference = plan->difference}};
   core_emit(state, &event);
 }
 

@@ -168,6 +168,16 @@ typedef struct {
   Verdict verdict;
 } PropertyTask;
 
+/* pxe set and undo: what would change is asked first. */
+typedef struct {
+  gint confirm;
+  GString *difference;
+  char *was;         /* NULL: nothing would change */
+  gboolean writing;  /* it is asked for the change itself */
+  gboolean answered; /* it is over */
+  Verdict verdict;
+} MenuTask;
+
 typedef struct {
   WaitKind kind;
   char *label; /* NULL: nodes */
@@ -210,6 +220,7 @@ typedef struct {
 typedef enum {
   TASK_POWER,
   TASK_PROPERTY,
+  TASK_MENU,
   TASK_WAIT,
   TASK_SLEEP,
   TASK_MEASURE,
@@ -226,6 +237,7 @@ typedef struct {
   union {
     PowerTask power;
     PropertyTask property;
+    MenuTask menu;
     WaitTask wait;
     MeasureTask measure;
     StopTask stop;
@@ -266,6 +278,7 @@ struct CoreState {
   LogEntry *log; /* ring of STATE_LOG_MAX; texts are GRefStrings, shared by clones */
   guint64 log_first, log_end;
   PendingConsent pending;
+  char *menu_shown; /* the last command whose plan showed a difference, and to what; NULL */
   guint n_sources;
   const char *sources[SOURCES_MAX]; /* interned */
   GHashTable *bad_sources; /* names whose samples were wrong: said once, until a link event */
@@ -337,9 +350,19 @@ gboolean property_target(const CoreState *state, const char *path, NodeId *node,
                          guint *backend, GError **error);
 void property_start(CoreState *state, const CommandEvent *event, const Command *command,
                     NodeId node, guint backend);
-/* Has the boot server's menu read; FALSE: the layout has none, or nothing reaches it. */
-gboolean property_show_menu(CoreState *state, const CommandEvent *event, GError **error);
+/* The backend that carries out what is asked of a node's properties; -1. */
+int property_carrier(const CoreState *state, NodeId id);
 void property_result(Task *task, Verdict verdict, const char *text);
+
+/* core_menu.c: the boot server's menu */
+/* Who has it and carries out what is asked of it; FALSE: the layout has none, or nothing does. */
+gboolean menu_target(const CoreState *state, NodeId *node, guint *backend, GError **error);
+/* `set timeout 10 s (100 tenths)` */
+char *menu_action(const Command *command);
+/* Of show, set and undo. */
+void menu_start(CoreState *state, const CommandEvent *event, const Command *command);
+void menu_line(CoreState *state, const Request *request, const char *stream, const char *text);
+void menu_result(CoreState *state, Task *task, Verdict verdict, const char *text);
 
 /* core_request.c */
 /* One request a backend, in the order of the map; nodes ascending, all with a backend for the
@@ -379,6 +402,8 @@ gboolean wake_send(CoreState *state, const RequestSpec *spec, NodeId seat);
 
 /* core_command.c, core_plan.c, core_outlets.c */
 void command_step(CoreState *state, const CommandEvent *event);
+void command_end(CoreState *state, const CommandEvent *event, Severity severity, Verdict verdict,
+                 const char *format, ...) G_GNUC_PRINTF(5, 6);
 /* What a command would touch. Nodes ascend. */
 typedef struct {
   GArray *nodes; /* it would be carried out on */
@@ -394,9 +419,10 @@ typedef struct {
   guint operations; /* of power, asked of each node: bits; 0: what its role's backend does */
   gboolean boots, by_keys;
   Verb verb;
-  char *presses; /* of a boot that keys lead: `press F12 after 3 s`; NULL */
-  char *action;  /* `boot pxe ubuntu-10.04::nfs` */
-  guint on;      /* of nodes */
+  char *presses;    /* of a boot that keys lead: `press F12 after 3 s`; NULL */
+  char *action;     /* `boot pxe ubuntu-10.04::nfs` */
+  char *difference; /* of a file that it would change; NULL */
+  guint on;         /* of nodes */
 } Plan;
 /* NULL with an error for the person who typed. */
 Plan *plan_new(const CoreState *state, const Command *command, GError **error);
@@ -406,6 +432,9 @@ void outlets_sort_out(const CoreState *state, const Command *command, Plan *plan
 /* The number that consents: whoever it names, and whoever goes dark with them. */
 guint plan_seats(const Plan *plan);
 void plan_emit(CoreState *state, guint32 cmd, const Plan *plan);
+/* TRUE: it was consented to, or needs nobody's. Else *VERDICT is why not, and has been said. */
+gboolean plan_is_consented(CoreState *state, const CommandEvent *event, const Command *command,
+                           const Plan *plan, Verdict *verdict);
 /* `s1 (protected), a03 (in use)`; "" when nothing is. */
 char *plan_left_out(const CoreState *state, const Command *command, const Plan *plan);
 /* `cycle a[01-17] by sim, stagger 0.5 s: 17 seats, 16 on, 0 in use` */

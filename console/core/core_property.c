@@ -400,8 +400,8 @@ property_free(CoreState *state, NodeId id)
 /* ---- get and set --------------------------------------------------------------------------- */
 
 /* The backend that carries it out: the node's, for a switch or router without one its server's. */
-static int
-carrier(const CoreState *state, NodeId id)
+int
+property_carrier(const CoreState *state, NodeId id)
 {
   int backend = state->map->backend[ROLE_EXEC][id];
   NodeKind kind = state->layout->nodes[id].kind;
@@ -417,26 +417,11 @@ property_target(const CoreState *state, const char *path, NodeId *node, char **f
 {
   if (!split_path(state->layout, path, node, fact, error))
     return FALSE;
-  int index = carrier(state, *node);
+  int index = property_carrier(state, *node);
   if (index < 0)
     return fail(error, "no backend carries out commands on %s", state->layout->nodes[*node].name);
   *backend = (guint)index;
   return TRUE;
-}
-
-static void
-ask(CoreState *state, const CommandEvent *event, Operation operation, const Argument *arguments,
-    guint n, NodeId node, guint backend)
-{
-  task_add(state, event->cmd, TASK_PROPERTY, event->text);
-  RequestSpec spec = {.cmd = event->cmd,
-                      .owner = OWNER_TASK,
-                      .operation = operation,
-                      .role = ROLE_EXEC,
-                      .arguments = arguments,
-                      .n_arguments = n,
-                      .deadline = state->now + state->layout->deadline[DEADLINE_CONNECT]};
-  request_send_to(state, &spec, backend, &node, 1);
 }
 
 void
@@ -445,24 +430,15 @@ property_start(CoreState *state, const CommandEvent *event, const Command *comma
 {
   Argument arguments[] = {{"path", command->path}, {"value", command->text}};
   gboolean sets = command->verb == VERB_SET;
-  ask(state, event, sets ? OP_SET : OP_GET, arguments, sets ? 2 : 1, node, backend);
-}
-
-gboolean
-property_show_menu(CoreState *state, const CommandEvent *event, GError **error)
-{
-  const Layout *layout = state->layout;
-  NodeId node = layout->boot_server;
-  if (!layout->boot_root || node == NODE_NONE)
-    return fail(error, "the layout does not say where the menu is; it wants boot: {server: NODE, "
-                       "root: DIR}");
-  int backend = carrier(state, node);
-  if (backend < 0)
-    return fail(error, "no backend carries out commands on %s", layout->nodes[node].name);
-  g_autofree char *path = g_strconcat(layout->nodes[node].name, ".pxe", NULL);
-  Argument arguments[] = {{"path", path}};
-  ask(state, event, OP_GET, arguments, 1, node, (guint)backend);
-  return TRUE;
+  RequestSpec spec = {.cmd = event->cmd,
+                      .owner = OWNER_TASK,
+                      .operation = sets ? OP_SET : OP_GET,
+                      .role = ROLE_EXEC,
+                      .arguments = arguments,
+                      .n_arguments = sets ? 2 : 1,
+                      .deadline = state->now + state->layout->deadline[DEADLINE_CONNECT]};
+  task_add(state, event->cmd, TASK_PROPERTY, event->text);
+  request_send_to(state, &spec, backend, &node, 1);
 }
 
 void

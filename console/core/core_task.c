@@ -74,6 +74,10 @@ task_free(Task *task)
   case TASK_KEYS:
     g_free(task->keys.seats);
     break;
+  case TASK_MENU:
+    g_string_free(task->menu.difference, TRUE);
+    g_free(task->menu.was);
+    break;
   case TASK_PROPERTY:
   case TASK_SLEEP:
     break;
@@ -117,6 +121,10 @@ task_clone(const Task *task)
   case TASK_KEYS:
     copy->keys.seats = g_memdup2(task->keys.seats, task->keys.n * sizeof(KeysSeat));
     break;
+  case TASK_MENU:
+    copy->menu.difference = g_string_new(task->menu.difference->str);
+    copy->menu.was = g_strdup(task->menu.was);
+    break;
   case TASK_PROPERTY:
   case TASK_SLEEP:
     break;
@@ -158,6 +166,9 @@ task_result(CoreState *state, const Request *request, NodeId node, Verdict verdi
   case TASK_PROPERTY:
     property_result(task, verdict, text);
     break;
+  case TASK_MENU:
+    menu_result(state, task, verdict, text);
+    break;
   case TASK_LOAD_STOP:
     load_stop_result(state, task, node, verdict);
     break;
@@ -183,6 +194,9 @@ settled(CoreState *state, Task *task, Verdict *verdict)
   case TASK_PROPERTY:
     *verdict = task->property.verdict;
     return task->property.answered;
+  case TASK_MENU:
+    *verdict = task->menu.verdict;
+    return task->menu.answered;
   case TASK_WAIT:
     return wait_settled(state, task, verdict);
   case TASK_SLEEP:

@@ -106,8 +106,9 @@ typedef struct {
 /* A command that waits for consent; text NULL when none does. */
 typedef struct {
   guint32 cmd;
-  char *text; /* give this again with confirm = seats */
-  char *plan; /* `cycle a[01-17] by sim, stagger 0.5 s: 17 seats, 16 on, 0 in use` */
+  char *text;       /* give this again with confirm = seats */
+  char *plan;       /* `cycle a[01-17] by sim, stagger 0.5 s: 17 seats, 16 on, 0 in use` */
+  char *difference; /* of a file that it would change, unified; NULL */
   guint seats;
 } PendingConsent;
 

@@ -96,12 +96,13 @@ typedef struct {
   const char *text; /* one printable line: target and cause; "" when ok says all */
 } ResultEvent;
 
-/* stream: "out", "err", "console", "log" (of what a log says only lines that tell a stage of a node
- * are told, as of that node), or "figures": then text is `KEY=NUMBER` words in base units
- * (bytes, seconds, files, start_ns, disk_bytes, wire_bytes, readers, offset_ns, rtt_ns), as a job
- * measured itself: start_ns in session time, and alone when it has begun; wire_bytes what its
- * interface saw; readers, seats that read the same; offset_ns its clock less ours, right to half of
- * rtt_ns. "device": what a switch was told (`>`) and said (`<`); unasked, of request 0 and no node.
+/* stream: "out", "err", "console", "difference" and "was" (of a menu), "log" (of what a log says
+ * only lines that tell a stage of a node are told, as of that node), or "figures": then text is
+ * `KEY=NUMBER` words in base units (bytes, seconds, files, start_ns, disk_bytes, wire_bytes,
+ * readers, offset_ns, rtt_ns), as a job measured itself: start_ns in session time, and alone when
+ * it has begun; wire_bytes what its interface saw; readers, seats that read the same; offset_ns its
+ * clock less ours, right to half of rtt_ns. "device": what a switch was told (`>`) and said (`<`);
+ * unasked, of request 0 and no node.
  */
 typedef struct {
   guint32 request;
@@ -152,8 +153,10 @@ typedef struct {
  * plus the job's KEY=VALUE · signal: request, signal · watch: interval_ns, or what=console|log ·
  * keys: keys, blanks between · type: text, keyboard=us|de · route: none, or to=back (what was shown
  * before this node's device showed the last it was told) · get: path (NODE.pxe: what is in force in
- * the boot menu, told as lines) · set: path, value. A watch
- * has its one result when it ends. */
+ * the boot menu, told as lines; with setting and value, or undo=yes: what a change would do to it,
+ * told as lines `difference`, and in one of `was` what it would be done to; neither when nothing
+ * would change) · set: path, value (NODE.pxe: setting and value, or undo=yes, and was: a menu that
+ * is another by now is left alone). A watch has its one result when it ends. */
 typedef struct {
   guint32 id;  /* counts from 1 */
   guint32 cmd; /* command it serves, 0: core's own (status and watch after link up) */
@@ -218,6 +221,7 @@ typedef struct {
   guint n_co_victims;
   const NodeId *spared; /* left out for one they share an outlet with */
   guint n_spared;
+  const char *difference; /* lines that it would change in a file, unified; NULL: of no file */
 } PlanEvent;
 
 typedef struct {

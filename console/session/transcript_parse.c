@@ -208,6 +208,7 @@ read_plan(Fields *fields, const Layout *layout, PlanEvent *plan)
   fields_nodes(fields, "reserved", layout, &plan->reserved, &plan->n_reserved);
   fields_nodes(fields, "co_victims", layout, &plan->co_victims, &plan->n_co_victims);
   fields_nodes(fields, "spared", layout, &plan->spared, &plan->n_spared);
+  plan->difference = fields_has(fields, "difference") ? fields_string(fields, "difference") : NULL;
 }
 
 static void

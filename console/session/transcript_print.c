@@ -322,6 +322,10 @@ print_plan(GString *out, const Layout *layout, const PlanEvent *plan)
     put(out, ",\"spared\":");
     print_nodes(out, layout, plan->spared, plan->n_spared);
   }
+  if (plan->difference != NULL) {
+    put(out, ",\"difference\":");
+    print_string(out, plan->difference);
+  }
 }
 
 static void

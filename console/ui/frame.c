@@ -172,6 +172,14 @@ sentence_text(const Ui *ui, const Canvas *canvas, Style *style)
   return g_strconcat(mark, sentence, NULL);
 }
 
+static void
+add_difference(GPtrArray *lines, const char *difference)
+{
+  g_auto(GStrv) more = g_strsplit(difference ? difference : "", "\n", -1);
+  for (char **line = more; *line && **line; line++)
+    g_ptr_array_add(lines, g_strdup(*line));
+}
+
 /* Whole, as far as there is room: who gives a number must have seen what it is for, or that there
  * is more of it. */
 int
@@ -180,6 +188,8 @@ frame_draw_sentence(const Ui *ui, Canvas *canvas, int row)
   Style style;
   g_autofree char *text = sentence_text(ui, canvas, &style);
   g_autoptr(GPtrArray) lines = text_wrap(text, canvas->columns - 2);
+  if (ui_asks_consent(ui))
+    add_difference(lines, state_pending(ui->state)->difference);
   int n = MIN((int)lines->len, row - (ui_asks_consent(ui) ? LEFT_BY_PLAN : LEFT_TO_VIEW));
   for (int i = 0; i < n; i++)
     canvas_put(canvas, row - n + 1 + i, 1, canvas->columns - 2, style, lines->pdata[i]);

@@ -118,68 +118,6 @@ test_property(void **state)
   sshd_lab_close(lab);
 }
 
-/* Puts TEXT into NAME below the root that the layouts here have. */
-static void
-put_menu(const char *name, const char *text)
-{
-  g_autofree char *path = g_build_filename(lab->folder, "tftp", name, NULL);
-  g_autofree char *folder = g_path_get_dirname(path);
-  assert_int_equal(g_mkdir_with_parents(folder, 0755), 0);
-  assert_true(g_file_set_contents(path, text, -1, NULL));
-}
-
-static void
-test_menu(void **state)
-{
-  (void)state;
-  sshd_group_need_lab();
-  g_autofree char *rest = g_strdup_printf("boot: {root: %s/tftp}\n", lab->folder);
-  put_menu("pxelinux.cfg/default", "DEFAULT menu.c32\r\nTIMEOUT 35\r\nONTIMEOUT disk\r\n"
-                                   "MENU MASTER PASSWD $6$salt$hash\r\n"
-                                   "INCLUDE it's;touch${IFS}pwned\r\nINCLUDE none\r\n"
-                                   "INCLUDE empty\r\n");
-  put_menu("it's;touch${IFS}pwned", "LABEL linux\nLABEL disk");
-  put_menu("empty", "");
-  sshd_lab_open(lab, "", "", rest);
-  guint32 get = ask(OP_GET, "h1", 30, WITH("path", "h1.pxe"));
-  sshd_lab_expect(lab, get, "h1", VERDICT_OK);
-  assert_string_equal(lab->lines->str,
-                      "h1 out default-entry  linux  (it's;touch${IFS}pwned:1)\n"
-                      "h1 out untouched      disk\n"
-                      "h1 out timeout        3.5 s  (pxelinux.cfg/default:2)\n"
-                      "h1 out total-timeout  none\n"
-                      "h1 out title          none\n"
-                      "h1 out password       sha512  (pxelinux.cfg/default:4)\n"
-                      "h1 out theme          none\n"
-                      "h1 out entries        linux\n"
-                      "h1 out                disk\n"
-                      "h1 out note: pxelinux.cfg/default:6: there is no none to include\n");
-  sshd_lab_close(lab);
-}
-
-static void
-test_no_menu(void **state)
-{
-  (void)state;
-  sshd_group_need_lab();
-  g_autofree char *rest =
-      g_strdup_printf("boot: {root: %s/tftp, menu: pxelinux.cfg/folder}\n", lab->folder);
-  sshd_lab_open(lab, "", "", rest);
-  guint32 get = ask(OP_GET, "h1", 30, WITH("path", "h1.pxe"));
-  sshd_lab_expect(lab, get, "h1", VERDICT_FAILED);
-  sshd_group_check_text(get, "h1", "h1: there is no pxelinux.cfg/folder");
-  put_menu("pxelinux.cfg/folder/file", "");
-  get = ask(OP_GET, "h1", 30, WITH("path", "h1.pxe"));
-  sshd_lab_expect(lab, get, "h1", VERDICT_FAILED);
-  sshd_group_check_text(get, "h1", "pxelinux.cfg/folder: exit status 1: base64: ");
-  sshd_lab_close(lab);
-  sshd_lab_open(lab, "", "", "");
-  get = ask(OP_GET, "h1", 30, WITH("path", "h1.pxe"));
-  sshd_lab_expect(lab, get, "h1", VERDICT_FAILED);
-  sshd_group_check_text(get, "h1", "h1: the layout does not say where the menu is");
-  sshd_lab_close(lab);
-}
-
 static void
 test_signal(void **state)
 {
@@ -387,7 +325,7 @@ main(void)
       cmocka_unit_test(test_exec),   cmocka_unit_test(test_many),   cmocka_unit_test(test_property),
       cmocka_unit_test(test_signal), cmocka_unit_test(test_cancel), cmocka_unit_test(test_deadline),
       cmocka_unit_test(test_status), cmocka_unit_test(test_off),    cmocka_unit_test(test_message),
-      cmocka_unit_test(test_input),  cmocka_unit_test(test_menu),   cmocka_unit_test(test_no_menu),
+      cmocka_unit_test(test_input),
   };
   return cmocka_run_group_tests(tests, sshd_group_set_up, sshd_group_tear_down);
 }

@@ -71,6 +71,10 @@ append_plan(Lab *lab, const PlanEvent *plan)
     g_string_append_printf(lab->out, "; dark %s", dark);
   if (plan->n_spared)
     g_string_append_printf(lab->out, "; spared %s", spared);
+  g_auto(GStrv) lines = g_strsplit(plan->difference ? plan->difference : "", "\n", -1);
+  g_autofree char *difference = g_strjoinv("|", lines);
+  if (plan->difference)
+    g_string_append_printf(lab->out, "; %s", difference);
 }
 
 static void

@@ -1,7 +1,7 @@
 /* A lab without a world for tests of core: events go in by hand, outputs come out as lines.
  *
  *   request 3 boot-device sim a[01-02] cmd=1 device=pxe entry=ubuntu-10.04::nfs until 32 s
- *   plan 1: cycle a[01-02] by sim; 2 seats; protected s1; in use a02
+ *   plan 1: cycle a[01-02] by sim; 2 seats; protected s1; in use a02; -TIMEOUT 1|+TIMEOUT 2|
  *   note warning a02: text · done 1 ok · cancel 4
  *   figure one.boot.mean 18.25 s n=2 runs=1 · expect held 18.25: text
  *

@@ -272,8 +272,10 @@ add_reserve(GString *out)
 static void
 add_pxe(GString *out)
 {
-  blank(out);
-  g_string_append(out, "show");
+  static const Part parts[] = {
+      {"show|undo|set password file:/root/word|set timeout 300ms|set total-timeout 0.5 min", NULL},
+      {"set default-entry|set title|set theme", add_mark}};
+  add_part(out, &PICK(parts));
 }
 
 static const struct {
@@ -326,7 +328,8 @@ same(const Command *a, const Command *b)
          a->value.value == b->value.value && a->value.dimension == b->value.dimension &&
          a->tolerance == b->tolerance && g_strcmp0(a->value_text, b->value_text) == 0 &&
          g_strcmp0(a->path, b->path) == 0 && g_strcmp0(a->text, b->text) == 0 &&
-         g_strcmp0(a->clock, b->clock) == 0;
+         g_strcmp0(a->clock, b->clock) == 0 && a->menu == b->menu &&
+         g_strcmp0(a->setting, b->setting) == 0;
 }
 
 static void

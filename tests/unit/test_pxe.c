@@ -67,7 +67,7 @@ take_line(const char **text)
 static void
 take_text(const char **text, const char *line)
 {
-  const char *hidden = strstr(line, "(hidden");
+  const char *hidden = strstr(line, "***");
   if (hidden != NULL) {
     assert_int_equal(strncmp(*text, line, (gsize)(hidden - line)), 0);
     g_autofree char *skipped = take_line(text);
