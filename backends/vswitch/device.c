@@ -61,7 +61,8 @@ gboolean
 device_script_takes(const DeviceScript *script, guint parameter)
 {
   for (guint i = 0; i < script->n_steps; i++)
-    if (script->steps[i].send != NULL && device_template_takes(script->steps[i].send, parameter))
+    if (script->steps[i].item == (int)parameter ||
+        (script->steps[i].send != NULL && device_template_takes(script->steps[i].send, parameter)))
       return TRUE;
   return FALSE;
 }

@@ -58,6 +58,7 @@ typedef struct DeviceTemplate DeviceTemplate;
 typedef struct {
   DeviceTemplate *send; /* NULL: only listens */
   GPtrArray *expects;   /* of Pattern; empty: none */
+  int item;             /* the parameter that counts, from 1, which of a list is captured; -1 */
   gboolean prompt;      /* the reply is no whole line: nothing ends it */
   gboolean echo;
   gint64 silence; /* ns; 0: none is asked for */

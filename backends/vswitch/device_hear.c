@@ -117,16 +117,38 @@ find_other(const DeviceTalk *talk, const Pattern *pattern)
   return NULL;
 }
 
-static void
+/* The one of a LIST, commas between, that the step asks for; NULL, and the run over: it is shorter.
+ */
+static char *
+pick_item(DeviceTalk *talk, const char *list)
+{
+  guint item = talk->values->number[device_talk_now(talk)->item];
+  g_auto(GStrv) items = g_strsplit(list, ",", -1);
+  guint n = g_strv_length(items);
+
+  if (item >= 1 && item <= n)
+    return g_strdup(g_strstrip(items[item - 1]));
+  device_talk_end(talk, VERDICT_FAILED, "it tells of %u, and of no number %u", n, item);
+  return NULL;
+}
+
+/* FALSE: it is not among them, and the run is over. */
+static gboolean
 keep_captures(DeviceTalk *talk, const Pattern *pattern)
 {
   const char *const *names = pattern_names(pattern);
+  gboolean picks = device_talk_now(talk)->item >= 0;
 
   for (guint i = 0; names[i] != NULL; i++) {
-    char *found = pattern_match_get(talk->match, names[i]);
-    if (found != NULL)
-      g_hash_table_replace(talk->captures, g_strdup(names[i]), found);
+    g_autofree char *found = pattern_match_get(talk->match, names[i]);
+    if (found == NULL)
+      continue;
+    char *kept = picks ? pick_item(talk, found) : g_steal_pointer(&found);
+    if (kept == NULL)
+      return FALSE;
+    g_hash_table_replace(talk->captures, g_strdup(names[i]), kept);
   }
+  return TRUE;
 }
 
 static gboolean
@@ -165,7 +187,8 @@ take_answer(DeviceTalk *talk, const Pattern *pattern, const char *text, gsize n,
                       "it answered \"%s\" without the echo: is its echo off?", shown);
     return;
   }
-  keep_captures(talk, pattern);
+  if (!keep_captures(talk, pattern))
+    return;
   talk->replied = TRUE;
   device_talk_progress(talk, now);
 }
@@ -265,8 +288,9 @@ device_talk_prompt(DeviceTalk *talk, gint64 now)
     take_refusal(talk);
     return;
   }
-  keep_captures(talk, found);
   g_string_truncate(talk->heard, 0);
+  if (!keep_captures(talk, found))
+    return;
   talk->replied = TRUE;
   device_talk_progress(talk, now);
 }

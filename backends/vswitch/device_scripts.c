@@ -51,6 +51,18 @@ read_send(const Device *device, const YamlNode *value, DeviceStep *step, YamlErr
 }
 
 static void
+read_item(const Device *device, const YamlNode *map, DeviceStep *step, YamlErrors *errors)
+{
+  const YamlNode *value = yaml_get_scalar(map, "item", errors);
+
+  step->item = value != NULL ? device_parameter(device, value->text) : -1;
+  if (value != NULL && (step->item < 0 || device->parameters[step->item].kind != DEVICE_NUMBER))
+    yaml_errors_add(errors, value, "which of a list is counted by a parameter that is a number");
+  else if (value != NULL && yaml_get(map, "expect") == NULL)
+    yaml_errors_add(errors, value, "a list has to be expected");
+}
+
+static void
 check_step(const Device *device, const YamlNode *map, const DeviceStep *step, YamlErrors *errors)
 {
   gboolean answered = step->expects->len > 0 || step->echo || step->silence > 0;
@@ -71,9 +83,10 @@ check_step(const Device *device, const YamlNode *map, const DeviceStep *step, Ya
 static void
 read_step(const Device *device, const YamlNode *map, DeviceStep *step, YamlErrors *errors)
 {
-  static const char *const known[] = {"send",    "expect", "prompt", "echo",
-                                      "silence", "pause",  "within", NULL};
+  static const char *const known[] = {"send",  "expect", "prompt", "echo", "silence",
+                                      "pause", "within", "item",   NULL};
 
+  step->item = -1;
   step->within = STEP_WITHIN;
   if (map->kind != YAML_MAP) {
     yaml_errors_add(errors, map, "a step is a map: {send: ..., expect: ...}");
@@ -87,6 +100,7 @@ read_step(const Device *device, const YamlNode *map, DeviceStep *step, YamlError
   if (send != NULL)
     read_send(device, send, step, errors);
   step->expects = device_read_patterns(map, "expect", errors);
+  read_item(device, map, step, errors);
   if (prompt != NULL)
     yaml_read_bool(prompt, &step->prompt, errors);
   if (echo != NULL)
@@ -201,6 +215,7 @@ device_read_headers(Device *device, const YamlNode *map, YamlErrors *errors)
     g_autoptr(GError) error = NULL;
     DeviceStep *step = &device->headers->steps[i];
     step->expects = g_ptr_array_new();
+    step->item = -1;
     if (list->items[i]->kind != YAML_SCALAR || strstr(list->items[i]->text, ": ") == NULL) {
       yaml_errors_add(errors, list->items[i], "a header is \"NAME: VALUE\"");
       continue;

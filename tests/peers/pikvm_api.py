@@ -85,7 +85,9 @@ class Api(Handler):
             self.tell(200, {"busy": False, "enabled": not machine.boardless,
                             "leds": {"hdd": False, "power": machine.is_on()}})
         elif self.path == "/api/switch":
-            self.tell(200, {"summary": {"active_id": str(machine.active + 1), "active_port": machine.active,
+            power = [machine.powered.get(i, False) for i in range(4)]
+            self.tell(200, {"atx": {"busy": [False] * 4, "leds": {"hdd": [False] * 4, "power": power}},
+                            "video": {"links": [True] * 4}, "summary": {"active_id": str(machine.active + 1), "active_port": machine.active,
                                         "synced": True}})
         else:
             self.fails(404, "NotFound")
@@ -158,6 +160,7 @@ def certificate(folder, name):
 class PiKvm(Machine):
     def __init__(self, password, both, fault=None, on=False, boardless=False):
         self.active, self.pressed, self.asked, self.boardless = 0, [], 0, boardless
+        self.powered = {}  # of the switch's ports
         super().__init__(Api, password, fault, on, both)
 
     def press(self, keys):
@@ -167,6 +170,8 @@ class PiKvm(Machine):
     def switch(self, port, what):
         """The power of the computer at PORT."""
         self.did.append((port, what))
+        if what != "reset":
+            self.powered[port] = what == "on"
 
 
 class Babble(socketserver.ThreadingTCPServer):

@@ -232,6 +232,8 @@ test_errors(void **state)
   assert_error(HEAD "scripts: {query: {steps: [{send: x, expect: '(', within: 5}]}}",
                "t:8:45: at 2: missing closing parenthesis\n"
                "t:8:58: \"5\" has no unit; a time, such as 5 s, is due");
+  assert_error(HEAD "scripts: {query: {steps: [{send: x, expect: y, item: z}]}}",
+               "t:8:54: which of a list is counted by a parameter that is a number");
   assert_error(HEAD "errors: {'E(': a}\n" OK_SCRIPT, "t:8:10: at 3: missing closing parenthesis");
   assert_error("device: D\nabout: a\nsource: s\nserial: {speed: 9600, parity: evne}\n"
                "replies: {end: '\\r', length: 1}\n" OK_SCRIPT,

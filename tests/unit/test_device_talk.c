@@ -46,6 +46,28 @@ test_success(void **state)
   assert_null(device_talk_capture(lab->talk, "out"));
 }
 
+/* Of a list the one that is asked for, and of one that is too short none. */
+static void
+test_item(void **state)
+{
+  static const char reply[] =
+      "200 {\"ok\": true, \"atx\": {\"leds\": {\"power\": [ true,  false , true]}}}";
+  static const char *const wanted[] = {"true", "false", "true", NULL};
+  (void)state;
+
+  for (guint i = 0; i < G_N_ELEMENTS(wanted); i++) {
+    g_autoptr(DeviceLab) lab = device_lab_open("pikvm-switch");
+    g_autofree char *in = g_strdup_printf("in=%u", i + 1);
+    device_lab_begin(lab, "power-status", in);
+    device_talk_hear_message(lab->talk, reply, strlen(reply), lab->now);
+    if (wanted[i] != NULL)
+      assert_over(lab, VERDICT_OK, "");
+    else
+      assert_over(lab, VERDICT_FAILED, "it tells of 3, and of no number 4");
+    assert_int_equal(g_strcmp0(device_talk_capture(lab->talk, "power"), wanted[i]), 0);
+  }
+}
+
 /* Split anywhere, twice: the same. */
 static void
 test_pieces(void **state)
@@ -399,13 +421,13 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_success),       cmocka_unit_test(test_pieces),
-      cmocka_unit_test(test_faults),        cmocka_unit_test(test_told),
-      cmocka_unit_test(test_pace),          cmocka_unit_test(test_error_outranks),
-      cmocka_unit_test(test_silence),       cmocka_unit_test(test_login),
-      cmocka_unit_test(test_login_refused), cmocka_unit_test(test_idempotent),
-      cmocka_unit_test(test_bounds),        cmocka_unit_test(test_break),
-      cmocka_unit_test(test_random),
+      cmocka_unit_test(test_success),        cmocka_unit_test(test_pieces),
+      cmocka_unit_test(test_item),           cmocka_unit_test(test_faults),
+      cmocka_unit_test(test_told),           cmocka_unit_test(test_pace),
+      cmocka_unit_test(test_error_outranks), cmocka_unit_test(test_silence),
+      cmocka_unit_test(test_login),          cmocka_unit_test(test_login_refused),
+      cmocka_unit_test(test_idempotent),     cmocka_unit_test(test_bounds),
+      cmocka_unit_test(test_break),          cmocka_unit_test(test_random),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
