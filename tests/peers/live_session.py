@@ -72,6 +72,11 @@ class Session:
                 rows.append((event["t"] / 1e9, dict(zip(columns, event["v"]))))
         return rows
 
+    def figures(self, label):
+        """Of a load or a measurement, as they were told last."""
+        return {event["name"]: event["value"] for event in self.events()
+                if event["kind"] == "figure" and event["label"] == label}
+
     def began(self):
         """The wall clock's second that its times count from."""
         with open(self.path, encoding="utf-8") as file:

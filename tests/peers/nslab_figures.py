@@ -4,6 +4,7 @@
  - what it counts on a link, of a seat and of a server's port, over versions 2c and 3, agrees within
    2 % with the kernel's counters, with snmpget and with iperf3's own report; so do rates, but for
    what an agent's cache leaves open;
+ - what a load reports of itself agrees so with `iperf3 --json` of its server;
  - a link that is pulled is seen down; an agent that dies leaves the link to the other end's.
 """
 
@@ -16,8 +17,7 @@ import threading
 import time
 
 from live_session import Session, wait_until
-from nslab_lab import (ENVIRONMENT, FULL, SERVER_IP, TMPDIR, check, nslab, payload, read, said,
-                       timed)
+from nslab_lab import ENVIRONMENT, FULL, SERVER_IP, TMPDIR, check, payload, read, timed
 
 BEHIND = ["b04", "b05", "b06"] if FULL else ["b01", "b02", "b03"]  # on sw3
 SEAT = BEHIND[-1]
@@ -140,21 +140,29 @@ def by_kernel(lab):
             **{f"eth{i}": payload(lab, "slx1", f"eth{i}", True) for i in range(4)}}
 
 
-def transfer(lab):
-    """Bytes that SEAT received, by iperf3."""
-    config = read(os.path.join(lab.folder, "nodes", SEAT, "sshd_config"))
-    port = re.search(r"IPERF3_PORT=(\d+)", config).group(1)
-    done = nslab("exec", "--name", lab.name, SEAT, "iperf3", "-c", SERVER_IP, "-p", port,
-                 "-t", str(SECONDS), "-R", "--json")
-    if not check("iperf3", done.returncode == 0, said(done)[-400:]):
-        return 0
-    return json.loads(done.stdout)["end"]["sum_received"]["bytes"]
+def run_load(session, label, words):
+    """The bytes that iperf3 on SEAT reports of what arrived."""
+    session.say(f"load start iperf3 on {SEAT} as {label} {words}\nwait load {label}")
+    done = wait_until(lambda: session.figures(label).get("ok") == 1, 60)
+    return session.figures(label)["bytes"] if check(f"iperf3-{label}", done,
+                                                    read(session.out)[-400:]) else 0
+
+
+def test_load(lab, session):
+    """What a load reports is what `iperf3 --json` of the other end received."""
+    reported = run_load(session, "up", "direction=sent time=2s")
+    log = read(f"{lab.folder}/nodes/slx1/iperf3.log")
+    last_one = log[log.rfind("\n{\n") + 1:]
+    if check("iperf3-json", last_one.endswith("\n}\n"), log[-400:]):
+        received = json.loads(last_one)["end"]["sum_received"]["bytes"]
+        print(f"load: {reported} reported, iperf3 --json {received}")
+        check("load-as-iperf3", near(reported, received), f"{reported}, iperf3 {received}")
 
 
 def test_figures(lab, session):
     before = {name: last(session, *place) for name, place in PLACES.items()}
     kernel, asked, sampler = by_kernel(lab), snmp_payload(lab, 2, "sw3"), Sampler(lab)
-    received = transfer(lab)
+    received = run_load(session, "down", f"time={SECONDS}s")
     sampler.end()
     sent = {name: now - kernel[name] for name, now in by_kernel(lab).items()}
     # The bond's hash has put it on one of four.
@@ -219,13 +227,15 @@ def test_death(lab, session):
 
 
 def run(lab):
-    session = Session(layout(lab))
+    session = Session(layout(lab), None)
     try:
         if timed(test_places, lab, session):
             timed(test_figures, lab, session)
+            timed(test_load, lab, session)
             timed(test_state, lab, session)
             timed(test_death, lab, session)
-        check("figures-end", session.end() == 130, read(session.out)[-400:])
+        session.say("quit")
+        check("figures-end", session.process.wait(20) == 0, read(session.out)[-400:])
     finally:
         if session.process.poll() is None:
             session.process.kill()

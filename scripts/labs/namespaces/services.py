@@ -168,7 +168,7 @@ def commands(options, lab, node):
                      "NIV_WARN"])
         made.append(["/usr/bin/nbd-server", "-C", f"{folder}/nbd.conf"])
         for number in range(1, options.clients + 1):
-            made.append(["/usr/bin/iperf3", "-s", "-B", node.ip, "-p",
+            made.append(["/usr/bin/iperf3", "-s", "--json", "-B", node.ip, "-p",
                          str(plan.IPERF_PORT + number)])
     return made
 
