@@ -186,7 +186,7 @@ check-tsan: ## the same under ThreadSanitizer
 # Programs only: what a shell or Python starts would be left out. These take what a program has to
 # do, or what it must be quick enough for, from another: under valgrind they are of no use.
 UNVALGRINDED = tests/contract/test_random_session tests/contract/test_sim_rules tests/contract/test_ipmi% \
-               tests/contract/test_libvirt_daemon
+               tests/contract/test_libvirt_daemon tests/contract/test_log_rules
 VALGRIND = valgrind --quiet --error-exitcode=9 --child-silent-after-fork=yes --leak-check=full \
              --show-leak-kinds=definite --errors-for-leak-kinds=definite
 
