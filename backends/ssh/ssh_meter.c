@@ -229,7 +229,7 @@ prepare_usage(Metered *metered)
   metered->usage_every = every / 1000;
   metered->usage_line = layout_control(ssh->layout, target->node, "usage", "run", NULL);
   if (metered->usage_line == NULL)
-    metered->usage_line = g_strdup("who");
+    metered->usage_line = g_strdup(SSH_METER_USERS);
 }
 
 /* ---- The operation -----------------------------------------------------------------------------

@@ -488,39 +488,6 @@ test_nothing_stays(void **state)
   }
 }
 
-static gboolean
-has_usage(SshdLab *of, gconstpointer value)
-{
-  return g_strcmp0(g_hash_table_lookup(of->facts, "h1 usage"), value) == 0;
-}
-
-static gboolean
-is_given_up(SshdLab *of, gconstpointer fact)
-{
-  return g_strcmp0(g_hash_table_lookup(of->facts, fact), "unknown") == 0;
-}
-
-static void
-test_usage(void **state)
-{
-  (void)state;
-  g_autofree char *path = lab != NULL ? sshd_lab_path(lab, "users") : NULL;
-  g_autofree char *rest =
-      g_strdup_printf("control:\n  h1: {usage: \"cat %s\"}\n  h2: {usage: sleep 1000}\n", path);
-  open_lab("    usage-every: 1 s\n", "", rest);
-  sshd_lab_write(lab, "users", "anna tty1\n");
-  watch((const char *const[]){"h1", "h2", NULL}, "100");
-  until(has_usage, "in use");
-  sshd_lab_write(lab, "users", "\n");
-  until(has_usage, "free");
-  unlink(path);
-  until(has_usage, "unknown");
-  until(has_line, "h1: who uses it cannot be told");
-  until(has_meter, "h2.rx"); /* h2's hangs, and holds nothing up */
-  until(is_given_up, "h2 usage");
-  close_lab();
-}
-
 /* A shell that is none, and a strange interval. */
 static void
 test_nonsense(void **state)
@@ -541,11 +508,11 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_client),        cmocka_unit_test(test_server),
-      cmocka_unit_test(test_vanish),        cmocka_unit_test(test_return),
-      cmocka_unit_test(test_late_host),     cmocka_unit_test(test_nothing_stays),
-      cmocka_unit_test(test_usage),         cmocka_unit_test(test_nonsense),
-      cmocka_unit_test(test_client_by_sys),
+      cmocka_unit_test(test_client),    cmocka_unit_test(test_server),
+      cmocka_unit_test(test_vanish),    cmocka_unit_test(test_return),
+      cmocka_unit_test(test_late_host), cmocka_unit_test(test_nothing_stays),
+
+      cmocka_unit_test(test_nonsense),  cmocka_unit_test(test_client_by_sys),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
