@@ -2,6 +2,14 @@
 
 #include <string.h>
 
+/* A byte that belongs to no character is shown by itself. */
+static gsize
+character_bytes(const char *text)
+{
+  gboolean valid = g_utf8_get_char_validated(text, -1) < (gunichar)-2;
+  return valid ? (gsize)(g_utf8_next_char(text) - text) : 1;
+}
+
 /* Bytes of TEXT that fit COLUMNS, at least one character. */
 static gsize
 fitting_bytes(const char *text, int columns)
@@ -10,7 +18,7 @@ fitting_bytes(const char *text, int columns)
   int used = 0;
   while (text[bytes]) {
     char letter[8] = "";
-    gsize length = (gsize)(g_utf8_next_char(text + bytes) - (text + bytes));
+    gsize length = character_bytes(text + bytes);
     memcpy(letter, text + bytes, length);
     used += canvas_text_width(letter);
     if (bytes > 0 && used > columns)
@@ -37,8 +45,7 @@ GPtrArray *
 text_wrap(const char *text, int columns)
 {
   GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
-  g_autofree char *valid = g_utf8_make_valid(text, -1);
-  const char *rest = valid;
+  const char *rest = text;
   do {
     gsize bytes = line_bytes(rest, MAX(columns, 1));
     char *line = g_strndup(rest, bytes);
