@@ -68,13 +68,21 @@ pxe_edit_new_show(const char *menu)
   return edit_new(EDIT_SHOW, menu);
 }
 
+/* PXE_SETTINGS_N: there is none of that name. */
+static int
+find_setting(const char *name)
+{
+  int index = 0;
+  while (pxe_setting_names[index] != NULL && !g_str_equal(pxe_setting_names[index], name))
+    index++;
+  return index;
+}
+
 PxeEdit *
 pxe_edit_new_set(const char *menu, const char *setting, const char *value, GError **error)
 {
-  int index = 0;
-  while (pxe_setting_names[index] != NULL && !g_str_equal(pxe_setting_names[index], setting))
-    index++;
-  if (pxe_setting_names[index] == NULL) {
+  int index = find_setting(setting);
+  if (index == PXE_SETTINGS_N) {
     pxe_fail(error, "a menu has no setting `%s`", setting);
     return NULL;
   }
@@ -289,6 +297,13 @@ pxe_edit_was(const PxeEdit *edit)
     g_string_append_printf(was, "%s%s %s", i > 0 ? ", " : "", write->was, write->path);
   }
   return g_strdup(was->str);
+}
+
+char *
+pxe_edit_value(const PxeEdit *edit, const char *setting)
+{
+  int index = find_setting(setting);
+  return index < PXE_SETTINGS_N ? pxe_menu_get(edit->menu, (PxeSetting)index) : NULL;
 }
 
 /* ---- What is in force ------------------------------------------------------------------------ */

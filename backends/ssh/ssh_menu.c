@@ -12,12 +12,17 @@
 #define MISSING 44    /* exit status; programs' own are others */
 #define AT_ONCE 16384 /* bytes of input given */
 
+#define CHANGED "the menu was changed by somebody else meanwhile; it was left as it is"
+
 /* Of one target. */
 typedef struct {
   PxeEdit *edit;
   GString *base64; /* of the file being read */
   GString *complaint;
   gboolean writing;
+  /* A setting that the layout has a command for; NULL: the files themselves are written. */
+  char *way;
+  gboolean went;  /* it was run, and what came of it is read */
   GString *input; /* what is still to be given of it */
 } Work;
 
@@ -32,6 +37,7 @@ free_work(SshTarget *target)
   g_string_free(work->complaint, TRUE);
   if (work->input != NULL)
     g_string_free(work->input, TRUE);
+  g_free(work->way);
   g_free(work);
 }
 
@@ -81,8 +87,7 @@ on_written(SshCommand *command, const SshEnd *end, gpointer data)
   if (end->kind == SSH_EXITED && end->status == 0)
     ssh_target_result(target, VERDICT_OK, NULL);
   else if (end->kind == SSH_EXITED && end->status == SSH_MENU_CHANGED)
-    ssh_target_result(target, VERDICT_FAILED,
-                      "the menu was changed by somebody else meanwhile; it was left as it is");
+    ssh_target_result(target, VERDICT_FAILED, CHANGED);
   else if (end->kind == SSH_LOST || end->kind == SSH_SIGNALLED)
     ssh_target_result(target, VERDICT_UNKNOWN, "the menu was being written: %s", end->text);
   else
@@ -104,6 +109,83 @@ write_files(SshTarget *target)
   give_input(target);
 }
 
+/* ---- By a command ------------------------------------------------------------------------------
+ */
+
+static void read_next(SshTarget *target);
+
+static void
+on_went(SshCommand *command, const SshEnd *end, gpointer data)
+{
+  SshTarget *target = data;
+  Work *work = target->data;
+  (void)command;
+  target->command = NULL;
+  if (end->kind == SSH_EXITED && end->status == 0) {
+    pxe_edit_free(work->edit);
+    work->edit = pxe_edit_new_show(target->request->ssh->layout->boot_menu);
+    work->writing = FALSE;
+    work->went = TRUE;
+    read_next(target);
+  } else if (end->kind == SSH_LOST) {
+    ssh_target_result(target, VERDICT_UNKNOWN, "the menu was being set: %s", end->text);
+  } else {
+    ssh_target_result(target, VERDICT_FAILED, "`%s`: %s%s", work->way, end->text,
+                      work->complaint->str);
+  }
+}
+
+/* As of any property: what is reported was seen, and a connection that ends stops nothing. */
+static void
+go(SshTarget *target)
+{
+  static const SshCommandCalls calls = {.line = on_line, .ended = on_went};
+  Work *work = target->data;
+  g_autofree char *line = g_strconcat("exec </dev/null; ", work->way, NULL);
+  SshCommandSpec spec = {.line = line, .reads = TRUE, .budget = OUTPUT_MAX};
+  work->writing = TRUE;
+  g_string_truncate(work->complaint, 0);
+  target->command = ssh_command_start(target->link, &spec, &calls, target);
+}
+
+static void
+tell_way(SshTarget *target, const char *setting, const char *is, const char *wanted)
+{
+  const Work *work = target->data;
+  char *lines[] = {g_strdup_printf("-%s %s", setting, is),
+                   g_strdup_printf("+%s %s", setting, wanted), g_strdup_printf(" by %s", work->way),
+                   NULL};
+  tell(target, "difference", lines);
+  for (char **line = lines; *line != NULL; line++)
+    g_free(*line);
+}
+
+static void
+answer_way(SshTarget *target)
+{
+  const Work *work = target->data;
+  const char *setting = ssh_request_argument(target->request, "setting");
+  const char *wanted = ssh_request_argument(target->request, "value");
+  g_autofree char *value = pxe_edit_value(work->edit, setting);
+  const char *is = value != NULL ? value : "none";
+  g_autofree char *was = g_strdup_printf("%s %s", setting, is);
+  gboolean same = g_str_equal(is, wanted), sets = target->request->operation == OP_SET;
+  if (work->went && !same) {
+    ssh_target_result(target, VERDICT_FAILED, "`%s` went well, and %s is %s", work->way, setting,
+                      is);
+  } else if (sets && !same && g_strcmp0(ssh_request_argument(target->request, "was"), was) != 0) {
+    ssh_target_result(target, VERDICT_FAILED, CHANGED);
+  } else if (sets && !same) {
+    go(target);
+  } else {
+    if (!same) {
+      tell_way(target, setting, is, wanted);
+      ssh_target_line(target, "was", was, strlen(was));
+    }
+    ssh_target_result(target, VERDICT_OK, NULL);
+  }
+}
+
 /* ---- All is read -------------------------------------------------------------------------------
  */
 
@@ -114,8 +196,7 @@ set(SshTarget *target)
   const char *was = ssh_request_argument(target->request, "was");
   g_autofree char *is = pxe_edit_was(work->edit);
   if (g_strcmp0(was, is) != 0)
-    ssh_target_result(target, VERDICT_FAILED,
-                      "the menu was changed by somebody else meanwhile; it was left as it is");
+    ssh_target_result(target, VERDICT_FAILED, CHANGED);
   else if (*is == '\0')
     ssh_target_result(target, VERDICT_OK, NULL);
   else
@@ -127,6 +208,10 @@ answer(SshTarget *target)
 {
   const Work *work = target->data;
   g_autofree char *was = pxe_edit_was(work->edit);
+  if (work->way != NULL) {
+    answer_way(target);
+    return;
+  }
   gboolean changes = *was != '\0' || pxe_edit_is_undo(work->edit);
   if (target->request->operation == OP_SET) {
     set(target);
@@ -145,8 +230,6 @@ answer(SshTarget *target)
 
 /* ---- Reading -----------------------------------------------------------------------------------
  */
-
-static void read_next(SshTarget *target);
 
 static void
 take_file(SshTarget *target, gboolean there)
@@ -200,16 +283,21 @@ read_next(SshTarget *target)
   target->command = ssh_command_start(target->link, &spec, &calls, target);
 }
 
-/* What REQUEST is about; NULL: it cannot be. */
+/* What REQUEST is about; NULL: it cannot be. WAY: the command that does it. */
 static PxeEdit *
-edit_of(const SshRequest *request, GError **error)
+edit_of(const SshRequest *request, const char *way, GError **error)
 {
   const char *menu = request->ssh->layout->boot_menu;
   const char *setting = ssh_request_argument(request, "setting");
   const char *value = ssh_request_argument(request, "value");
   if (ssh_request_argument(request, "undo") != NULL)
     return pxe_edit_new_undo(menu);
-  if (setting == NULL || value == NULL)
+  if (way != NULL && g_str_equal(setting, "password")) {
+    pxe_fail(error, "the layout has pxe.password set by a command, in whose arguments all who are "
+                    "on the host would see it; without that, it is written into the file");
+    return NULL;
+  }
+  if (setting == NULL || value == NULL || way != NULL)
     return pxe_edit_new_show(menu);
   if (!g_str_equal(setting, "password"))
     return pxe_edit_new_set(menu, setting, value, error);
@@ -217,6 +305,18 @@ edit_of(const SshRequest *request, GError **error)
   PxeEdit *edit = hash != NULL ? pxe_edit_new_set(menu, setting, hash, error) : NULL;
   secret_free(hash);
   return edit;
+}
+
+/* NULL: the layout has none. */
+static char *
+way_of(const SshTarget *target)
+{
+  const char *setting = ssh_request_argument(target->request, "setting");
+  const char *value = ssh_request_argument(target->request, "value");
+  if (setting == NULL || value == NULL)
+    return NULL;
+  g_autofree char *name = g_strconcat("pxe.", setting, NULL);
+  return layout_control(target->request->ssh->layout, target->node, name, "set", value);
 }
 
 static void
@@ -229,7 +329,8 @@ begin(SshRequest *request)
       ssh_target_result(target, VERDICT_FAILED, "the layout does not say where the menu is");
       continue;
     }
-    PxeEdit *edit = edit_of(request, &error);
+    g_autofree char *way = way_of(target);
+    PxeEdit *edit = edit_of(request, way, &error);
     if (edit == NULL) {
       ssh_target_result(target, VERDICT_FAILED, "%s", error->message);
       continue;
@@ -239,6 +340,7 @@ begin(SshRequest *request)
     work->base64 = g_string_new(NULL);
     work->complaint = g_string_new(NULL);
     work->edit = edit;
+    work->way = g_steal_pointer(&way);
     read_next(target);
   }
 }

@@ -416,6 +416,63 @@ test_at_the_last_moment(void **state)
   sshd_lab_close(lab);
 }
 
+/* A site's own program that sets what it knows; it takes nothing but what it should be told. */
+static void
+test_slxsettings(void **state)
+{
+  (void)state;
+  sshd_group_need_lab();
+  put_menu(DEFAULT, "TIMEOUT 1\nMENU TITLE old\n");
+  g_autofree char *path = path_of(DEFAULT), *programs = sshd_lab_path(lab, "programs");
+  g_autofree char *program = g_strdup_printf(
+      "#!/bin/sh\n"
+      "[ $# = 2 ] && [ \"$1\" = set ] || { echo \"usage: $# $*\" >&2; exit 64; }\n"
+      "case $2 in\n"
+      "pxe-timeout=30) ;; # told, and not done\n"
+      "pxe-timeout=*[!0-9]*) echo no number >&2; exit 65;;\n"
+      "pxe-timeout=*) sed -i \"s/^TIMEOUT .*/TIMEOUT ${2#*=}/\" %s;;\n"
+      "'pxe-title=It'\\''s; $HOME') sed -i \"s/^MENU TITLE .*/MENU TITLE It's; \\$HOME/\" %s;;\n"
+      "*) echo \"no $2\" >&2; exit 66;;\n"
+      "esac\n",
+      path, path);
+  put_program("slxsettings", program);
+  put_program("mktemp", "#!/bin/sh\nexit 1\n");
+  g_autofree char *settings = g_strdup_printf("    shell: %s/shell\n", programs);
+  g_autofree char *rest =
+      g_strdup_printf("boot: {root: %s/tftp}\n"
+                      "control:\n"
+                      "  h1:\n"
+                      "    pxe.timeout: {set: \"slxsettings set pxe-timeout={value}\"}\n"
+                      "    pxe.title: {set: \"slxsettings set pxe-title={value}\"}\n"
+                      "    pxe.theme: {set: \"slxsettings theme {value}\"}\n"
+                      "    pxe.password: {set: \"slxsettings set pxe-passwd={value}\"}\n",
+                      lab->folder);
+  open_with_programs(DEFAULT);
+  sshd_lab_close(lab);
+  sshd_lab_open(lab, settings, "", rest);
+  change("timeout", "100");
+  assert_string_equal(lab->lines->str, "h1 difference -timeout 1\nh1 difference +timeout 100\n"
+                                       "h1 difference  by slxsettings set pxe-timeout='100'\n"
+                                       "h1 was timeout 1\n");
+  change("title", "It's; $HOME");
+  check_file(DEFAULT, "TIMEOUT 100\nMENU TITLE It's; $HOME\n");
+  assert_null(look_set("timeout", "100"));
+  g_autofree char *was = look_set("timeout", "30");
+  guint32 idle = set("timeout", "30", was);
+  sshd_lab_expect(lab, idle, "h1", VERDICT_FAILED);
+  sshd_group_check_text(idle, "h1", "pxe-timeout='30'` went well, and timeout is 100");
+  guint32 theme = set("theme", "x.png", "theme none");
+  sshd_lab_expect(lab, theme, "h1", VERDICT_FAILED);
+  sshd_group_check_text(theme, "h1", "exit status 64: usage: 2 theme x.png");
+  guint32 late = set("timeout", "40", "timeout 1");
+  sshd_lab_expect(lab, late, "h1", VERDICT_FAILED);
+  sshd_group_check_text(late, "h1", "changed by somebody else meanwhile");
+  guint32 seen = set("password", "env:HOME", "password none");
+  sshd_lab_expect(lab, seen, "h1", VERDICT_FAILED);
+  sshd_group_check_text(seen, "h1", "in whose arguments all");
+  sshd_lab_close(lab);
+}
+
 /* Mounts that only a process of ours and those that join it see. 0: this machine lets nobody. */
 static GPid
 start_mounts(const char *script, int *out)
@@ -492,11 +549,12 @@ int
 main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_menu),     cmocka_unit_test(test_no_menu),
-      cmocka_unit_test(test_set),      cmocka_unit_test(test_two_files),
-      cmocka_unit_test(test_password), cmocka_unit_test(test_meanwhile),
-      cmocka_unit_test(test_link),     cmocka_unit_test(test_lost),
-      cmocka_unit_test(test_disks),    cmocka_unit_test(test_at_the_last_moment),
+      cmocka_unit_test(test_menu),        cmocka_unit_test(test_no_menu),
+      cmocka_unit_test(test_set),         cmocka_unit_test(test_two_files),
+      cmocka_unit_test(test_password),    cmocka_unit_test(test_meanwhile),
+      cmocka_unit_test(test_link),        cmocka_unit_test(test_lost),
+      cmocka_unit_test(test_disks),       cmocka_unit_test(test_at_the_last_moment),
+      cmocka_unit_test(test_slxsettings),
   };
   return cmocka_run_group_tests(tests, sshd_group_set_up, sshd_group_tear_down);
 }
