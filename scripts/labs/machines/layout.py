@@ -36,6 +36,7 @@ def _server(options, net):
             "    subnet: pool",
             "    cores: 1",
             "    meter: ssh",
+            "    log: probe",
             "    power: vm",
             "    bonds:",
             f"      bond0: {{ports: [{ports}], speed: {unit}, mode: balance-xor, policy: layer2, "
@@ -89,7 +90,7 @@ def text(options, lab, net, bmcs):
         "deadlines: {dhcp: 120 s, tftp: 120 s, kernel: 120 s, initramfs: 120 s}",
         "backends:",
         f"  house: {{type: log, files: [{', '.join(os.path.join(house, log) for log in LOGS)}]}}",
-        "  probe: {ways: [ssh]}",
+        "  probe:", "    ways: [ssh]", "    every: 300 ms", "    nodes:", *nodes,
         f"  vm: {{type: libvirt, uri: \"{domains.uri(lab)}\", domain: \"{{node}}\"}}",
         *(_bmcs(bmcs) if bmcs else []),
         "  ssh:",
