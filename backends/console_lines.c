@@ -30,16 +30,16 @@ console_lines_clear(ConsoleLines *lines)
 static void
 say(ConsoleLines *lines)
 {
-  if (lines->text->len > lines->said)
+  if (lines->fresh && lines->text->len > 0)
     ledger_line(lines->item, "console", lines->text->str);
-  lines->said = lines->text->len;
+  lines->fresh = FALSE;
 }
 
 static void
 begin_anew(ConsoleLines *lines)
 {
   g_string_truncate(lines->text, 0);
-  lines->said = 0;
+  lines->fresh = FALSE;
 }
 
 void
@@ -57,7 +57,7 @@ on_rest(gpointer data)
 
   lines->rest = 0;
   say(lines);
-  if (lines->said > AGAIN_BYTES)
+  if (lines->text->len > AGAIN_BYTES)
     begin_anew(lines);
   return G_SOURCE_REMOVE;
 }
@@ -70,8 +70,13 @@ take_byte(ConsoleLines *lines, char byte)
     return;
   }
   /* Serial lines send NULs to pass the time. */
-  if (byte != '\0')
+  if (byte == '\0')
+    return;
+  lines->fresh = TRUE;
+  if (byte != '\b')
     g_string_append_c(lines->text, byte);
+  else if (lines->text->len > 0) /* a loader's ` 31%`, until ` 81%` is in its place */
+    g_string_truncate(lines->text, lines->text->len - 1);
   if (lines->text->len >= LINE_MAX_BYTES)
     console_lines_end(lines);
 }
@@ -83,6 +88,6 @@ console_lines_take(ConsoleLines *lines, const char *bytes, gsize n)
     take_byte(lines, bytes[i]);
   /* From the last byte on: a busy machine speaks slowly. */
   stop_waiting(lines);
-  if (lines->text->len > lines->said)
+  if (lines->fresh)
     lines->rest = g_timeout_add(REST_MS, on_rest, lines);
 }

@@ -2,8 +2,8 @@
  *
  * A line ends with a newline or a carriage return. A prompt ends with neither: what stands for
  * 0.3 s is a line. Where that goes on after all, as `vmlinuz...` does with ` ok`, the line is said
- * again from its beginning, unless that was longer than 200 bytes. Empty lines and NULs are left
- * out; a line of more than 2000 bytes is cut.
+ * again from its beginning, unless that was longer than 200 bytes; a backspace takes back what
+ * stands before it. Empty lines and NULs are left out; a line of more than 2000 bytes is cut.
  *
  * Threading: the default main context's thread only.
  */
@@ -15,8 +15,8 @@
 typedef struct {
   LedgerItem *item; /* borrowed */
   GString *text;
-  gsize said; /* bytes of it, from the first */
-  guint rest; /* source: until then what stands may go on */
+  gboolean fresh; /* it is another than was said last */
+  guint rest;     /* source: until then what stands may go on */
 } ConsoleLines;
 
 void console_lines_init(ConsoleLines *lines, LedgerItem *item);
