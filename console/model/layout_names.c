@@ -67,7 +67,8 @@ layout_kind_name(NodeKind kind)
 LayoutNode *
 layout_parser_node(LayoutParser *parser, NodeId id)
 {
-  return &g_array_index(parser->nodes, LayoutNode, id);
+  return parser->nodes != NULL ? &g_array_index(parser->nodes, LayoutNode, id)
+                               : &parser->layout->nodes[id]; /* sealed */
 }
 
 LayoutOrigin *
@@ -130,7 +131,8 @@ layout_find_kind(LayoutParser *parser, const YamlNode *value, NodeKind kind)
     return NODE_NONE;
   }
   g_autoptr(GPtrArray) names = g_ptr_array_new();
-  for (guint i = 0; i < parser->nodes->len; i++) {
+  guint n = parser->nodes != NULL ? parser->nodes->len : parser->layout->n_nodes;
+  for (guint i = 0; i < n; i++) {
     const LayoutNode *node = layout_parser_node(parser, i);
     if (node->kind == kind)
       g_ptr_array_add(names, node->name);
