@@ -197,8 +197,12 @@ class Babble(socketserver.ThreadingTCPServer):
         said = self.said.setdefault(place, [])
         draw = random.Random(f"{place} {len(said)}")
         with self.context.wrap_socket(request, server_side=True) as line:
-            while b"\r\n\r\n" not in line.recv(65536):
-                pass
+            heard = b""
+            while b"\r\n\r\n" not in heard:
+                piece = line.recv(65536)
+                if not piece:  # whoever asked has lost patience
+                    return
+                heard += piece
             whole, good = self.answer(draw)
             said.append(good)
             line.sendall(whole)
