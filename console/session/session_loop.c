@@ -116,6 +116,9 @@ static gboolean
 on_timer(gpointer data)
 {
   Session *session = data;
+  /* Below keys: a simulator that cannot keep up must not shut the operator out. */
+  if (g_source_get_priority(session->timer) != G_PRIORITY_DEFAULT_IDLE)
+    g_source_set_priority(session->timer, G_PRIORITY_DEFAULT_IDLE);
   if (!catch_up_in_slice(session))
     g_source_set_ready_time(session->timer, 0);
   else
@@ -142,8 +145,6 @@ loop_arm(Session *session)
   if (session->timer == NULL) {
     session->timer = g_source_new(&timer_class, sizeof(GSource));
     g_source_set_callback(session->timer, on_timer, session, NULL);
-    /* Below keys: a simulator that cannot keep up must not shut the operator out. */
-    g_source_set_priority(session->timer, G_PRIORITY_DEFAULT_IDLE);
     g_source_attach(session->timer, NULL);
   }
   gint64 due = clock_when(&session->clock, next_due(session), g_get_monotonic_time());
@@ -193,9 +194,11 @@ static void
 run_in_main_loop(Session *session)
 {
   session->loop = g_main_loop_new(NULL, FALSE);
-  /* At once: what is asked first can then be answered by the look that a session begins with. */
+  /* The first time right behind what backends begin with, and before that is answered: what is asked
+   * first can then be answered by the look that a session begins with. */
   loop_arm(session);
-  on_timer(session);
+  g_source_set_priority(session->timer, G_PRIORITY_DEFAULT);
+  g_source_set_ready_time(session->timer, 0);
   g_main_loop_run(session->loop);
   g_clear_pointer(&session->loop, g_main_loop_unref);
 }
