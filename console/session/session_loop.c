@@ -194,8 +194,8 @@ static void
 run_in_main_loop(Session *session)
 {
   session->loop = g_main_loop_new(NULL, FALSE);
-  /* The first time right behind what backends begin with, and before that is answered: what is asked
-   * first can then be answered by the look that a session begins with. */
+  /* The first time right behind what backends begin with, and before that is answered: what is
+   * asked first can then be answered by the look that a session begins with. */
   loop_arm(session);
   g_source_set_priority(session->timer, G_PRIORITY_DEFAULT);
   g_source_set_ready_time(session->timer, 0);

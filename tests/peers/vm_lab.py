@@ -159,8 +159,14 @@ class RoomSession(Session):
         return next((row[counter] for _, row in reversed(self.samples(node)) if counter in row), 0)
 
     def received(self, guest):
-        """At its tap, once that stands still."""
-        wait_until(lambda: len({str(row) for _, row in self.samples(guest)[-2:]}) == 1, 10)
+        """At its tap, once that stands still from now on."""
+        began = len(self.samples(guest))
+
+        def rests():
+            rows = [str(row) for _, row in self.samples(guest)[began:]]
+            return len(rows) > 2 and rows[-1] == rows[-2]
+
+        wait_until(rests, 20)
         return self.told(guest, f"{guest}.rx B")
 
     def ports(self):
