@@ -195,10 +195,12 @@ check-valgrind: ## programs of tests/unit and tests/contract under valgrind
 	@TEST_UNDER="$(VALGRIND)" $(MAKE) --no-print-directory check TESTS="$(filter-out $(UNVALGRINDED), \
 	  $(filter tests/unit/% tests/contract/%,$(TESTS)))"
 
-check-room: ## try a whole block of 17 virtual PCs (root)
-	@scripts/install-deps build check room
+# One after the other: each of them wants all there is of processors.
+check-room: ## boot virtual PCs over PXE, one block by the keys of video switches (root)
+	@scripts/install-deps build check lab room
 	@$(SUBMAKE) all
-	@VMLAB_GUESTS=17 $(RUN_TESTS:tests/run=TEST_TIMEOUT=900 tests/run) tests/peers/vmlab.test
+	@ROOM=1 TEST_JOBS=1 $(RUN_TESTS:tests/run=TEST_TIMEOUT=900 tests/run) \
+	  tests/peers/vmlab.test tests/peers/block_by_switch.test
 
 check-chroot: ## `make demo` and `make check` of a clean clone in a fresh Debian 12
 	@scripts/install-deps chroot

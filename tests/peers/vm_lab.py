@@ -144,6 +144,12 @@ STAGES = ["firmware", "dhcp", "tftp", "http", "kernel", "initramfs", "root", "lo
 
 
 class RoomSession(Session):
+    def __init__(self, layout, script, *options):
+        # What an earlier one has recorded is never overwritten.
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(os.path.join(TMPDIR, "session.jsonl"))
+        super().__init__(layout, script, *options)
+
     def samples(self, node):
         """All of a guest at its tap, or of the server by SSH."""
         rows, columns = [], {}
@@ -189,10 +195,6 @@ class RoomSession(Session):
             seen.setdefault(stage, {}).setdefault(event["source"], []).append(event["t"] / 1e9)
         return seen
 
-    def figure(self, name):
-        return next((event["value"] for event in self.events()
-                     if event["kind"] == "figure" and event["name"] == name), None)
-
     def notes(self, severity="error"):
         return [event["text"] for event in self.events()
                 if event["kind"] == "note" and event["severity"] == severity]
@@ -219,7 +221,8 @@ def apart(sources):
 
 # --- Bonds ---------------------------------------------------------------------------------------
 
-COUNTER = "awk '/eth0:/ { print $2 }' /proc/net/dev"
+# As console and layouts speak of it: without the headers of each frame.
+COUNTER = "awk '/eth0:/ { printf \"%.0f\\n\", $2 - 66 * $3 }' /proc/net/dev"
 READ = ("mkdir -p /mnt/srv; modprobe -a nfs nfsv4; "
         "mount -i -t nfs -o vers=4.1,addr={srv},ro {srv}:/ /mnt/srv && "
         f"head -c {DATA} /mnt/srv/data | wc -c; umount /mnt/srv")

@@ -88,6 +88,13 @@ accesslog.filename = "|exec cat >>{folder}/access.log"
 mimetype.assign = ( "" => "application/octet-stream" )
 """
 
+# It tells of a file when the kernel has taken its end: with what that takes by itself, megabytes,
+# seconds before a guest has it.
+HTTPD = """\
+echo '4096 16384 131072' >/proc/sys/net/ipv4/tcp_wmem
+exec "$@"
+"""
+
 # nbd-server tells who connects to syslog alone: with a /dev of its own it has one, in a file.
 NBD_SERVER = """\
 set -e
@@ -174,7 +181,8 @@ def commands(lab):
          f"{place}/ganesha.conf", "-p", "/run/ganesha/pid"],
         ["/usr/bin/unshare", "-m", "sh", "-c", NBD_SERVER, "sh", lab, place],
         dnsmasq(lab),
-        [f"{lab}/lighttpd/lighttpd", "-D", "-m", f"{lab}/lighttpd", "-f", f"{place}/lighttpd.conf"],
+        ["/bin/sh", "-c", HTTPD, "sh", f"{lab}/lighttpd/lighttpd", "-D", "-m", f"{lab}/lighttpd",
+         "-f", f"{place}/lighttpd.conf"],
         libvirtd(lab),
     ]
 

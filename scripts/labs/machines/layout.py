@@ -90,7 +90,7 @@ def text(options, lab, net, bmcs):
         "deadlines: {dhcp: 120 s, tftp: 120 s, kernel: 120 s, initramfs: 120 s}",
         "backends:",
         f"  house: {{type: log, files: [{', '.join(os.path.join(house, log) for log in LOGS)}]}}",
-        "  probe:", "    ways: [ssh]", "    every: 300 ms", "    nodes:", *nodes,
+        "  probe:", "    ways: [ssh]", "    every: 300 ms", "    patience: 1 s", "    nodes:", *nodes,
         f"  vm: {{type: libvirt, uri: \"{domains.uri(lab)}\", domain: \"{{node}}\"}}",
         *(_bmcs(bmcs) if bmcs else []),
         "  ssh:",
