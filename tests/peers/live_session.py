@@ -22,18 +22,19 @@ def wait_until(predicate, seconds=60):
 
 
 class Session:
-    """A run of pult, and its transcript as it grows. Without a SCRIPT (None) it takes lines."""
+    """A run of pult, and its transcript as it grows. Without a SCRIPT (None) it takes lines. Of
+    several at once each has its NAME."""
 
-    def __init__(self, layout, script="sleep 10min\n", *options):
-        self.path = os.path.join(TMPDIR, "session.jsonl")
-        self.out = os.path.join(TMPDIR, "session.out")
-        name = os.path.join(TMPDIR, "session.pult")
+    def __init__(self, layout, script="sleep 10min\n", *options, name="session"):
+        self.path = os.path.join(TMPDIR, f"{name}.jsonl")
+        self.out = os.path.join(TMPDIR, f"{name}.out")
+        written = os.path.join(TMPDIR, f"{name}.pult")
         if script is not None:
-            with open(name, "w", encoding="utf-8") as file:
+            with open(written, "w", encoding="utf-8") as file:
                 file.write(script)
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self.path)
-        words = ["--plain"] if script is None else ["run", name]
+        words = ["--plain"] if script is None else ["run", written]
         with open(self.out, "wb") as out:
             self.process = subprocess.Popen(
                 [PULT, *words, "--layout", layout, "--record", self.path, *options],
@@ -94,7 +95,10 @@ class Session:
         return [event["text"] for event in self.events() if event["kind"] == "line"]
 
     def end(self):
-        self.process.send_signal(signal.SIGINT)
+        if self.process.args[1] == "--plain":
+            self.process.stdin.close()
+        else:
+            self.process.send_signal(signal.SIGINT)
         with contextlib.suppress(subprocess.TimeoutExpired):
             return self.process.wait(20)
         return None
