@@ -174,7 +174,7 @@ check: ## install what is missing, build, run every test; TESTS=tests/unit/test_
 # These try the lab's own programs and ClusterShell more than this one, and take minutes.
 UNSANITIZED = $(if $(filter file,$(origin TESTS)),tests/peers/nodeset.test tests/peers/nslab.test \
                 tests/peers/nslab_loads.test \
-                tests/peers/vmlab.test)
+                tests/peers/vmlab.test tests/peers/room.test)
 
 check-asan: ## the same under AddressSanitizer, LeakSanitizer and UBSan
 	@$(MAKE) --no-print-directory check SANITIZE=address,undefined \
@@ -196,11 +196,11 @@ check-valgrind: ## programs of tests/unit and tests/contract under valgrind
 	  $(filter tests/unit/% tests/contract/%,$(TESTS)))"
 
 # One after the other: each of them wants all there is of processors.
-check-room: ## boot virtual PCs over PXE, one block by the keys of video switches (root)
+check-room: ## boot 17 virtual PCs over PXE, a block by the keys of video switches (root)
 	@scripts/install-deps build check lab room
 	@$(SUBMAKE) all
 	@ROOM=1 TEST_JOBS=1 $(RUN_TESTS:tests/run=TEST_TIMEOUT=900 tests/run) \
-	  tests/peers/vmlab.test tests/peers/block_by_switch.test
+	  tests/peers/vmlab.test tests/peers/room.test tests/peers/block_by_switch.test
 
 check-chroot: ## `make demo` and `make check` of a clean clone in a fresh Debian 12
 	@scripts/install-deps chroot

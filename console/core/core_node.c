@@ -79,7 +79,10 @@ node_overdue_text(const CoreState *state, NodeId id)
   const char *what = stage != STAGE_NONE             ? state_stage_name(state, stage)
                      : node->seen.power == POWER_OFF ? "off"
                                                      : "shows no stage";
-  return g_strdup_printf("%s %s for %s (limit %s)", state->layout->nodes[id].name, what, time,
+  const char *lost =
+      node->lost_stage != STAGE_NONE ? state_stage_name(state, node->lost_stage) : NULL;
+  return g_strdup_printf("%s %s%s%s%s for %s (limit %s)", state->layout->nodes[id].name,
+                         lost ? "went off at " : "", lost ? lost : "", lost ? ", " : "", what, time,
                          limit);
 }
 

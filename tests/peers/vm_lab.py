@@ -101,6 +101,9 @@ class Lab:
     def address(self, guest):
         return re.search(rf"^ {{6}}{guest}: \{{address: ([\d.]+)\}}$", read(self.layout), re.M)[1]
 
+    def mac(self, guest):
+        return re.search(rf"^  {guest}: .*\bmac: ([\da-f:]+)", read(self.layout), re.M)[1]
+
     def inside(self, guest, command, limit=60):
         """Runs COMMAND on a guest; what it printed. One connection a guest, as they are slow."""
         done = subprocess.run(

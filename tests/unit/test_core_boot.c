@@ -309,7 +309,8 @@ test_lost(void **state)
   lab_at(lab, 8);
   lab_see(lab, "a02", "stage", "login");
   lab_at(lab, 7 + 120);
-  lab_expect_only(lab, "note", "note error a01: a01 off for 120 s (limit 120 s)\n");
+  lab_expect_only(lab, "note",
+                  "note error a01: a01 went off at kernel, off for 120 s (limit 120 s)\n");
   const BootRun *run = state_boot(lab->state, 0);
   assert_int_equal(run->n_failed, 1);
   assert_int_equal(run->seats[0].failed_stage, lab_stage(lab, "kernel"));
