@@ -49,13 +49,33 @@ static const char wrapper[] =
     "$stopped; "
     "exit $status";
 
+/* OpenSSH makes every command a session of its own, Dropbear does not: there the session is the
+ * server's. What is no group's first process either has one by setsid, under the same number. */
+static const char opening[] =
+    "leads() { [ $4 = $$ ]; }; "
+    "own=; "
+    "if read -r line </proc/$$/stat && ! leads ${line##*) }; then"
+    " own=setsid;"
+    " command -v setsid >/dev/null ||"
+    "  { echo 'the SSH server makes no sessions, and there is no setsid' >&2; exit 126; };"
+    "fi; "
+    "exec $own \"$@\"";
+
+static char *
+in_session(const char *shell, const char *arguments)
+{
+  g_autofree char *program = g_shell_quote(opening);
+  return g_strdup_printf("exec %s -c %s pult %s -c %s", shell, program, shell, arguments);
+}
+
 char *
 ssh_lifeline_wrap(const char *shell, const char *line)
 {
   g_autofree char *program = g_shell_quote(wrapper);
   g_autofree char *quoted = g_shell_quote(line);
   g_autofree char *runner = g_shell_quote(shell);
-  return g_strdup_printf("exec %s -c %s pult %s %s", runner, program, runner, quoted);
+  g_autofree char *arguments = g_strdup_printf("%s pult %s %s", program, runner, quoted);
+  return in_session(runner, arguments);
 }
 
 char *
@@ -63,5 +83,5 @@ ssh_lifeline_without(const char *shell, const char *line)
 {
   g_autofree char *quoted = g_shell_quote(line);
   g_autofree char *runner = g_shell_quote(shell);
-  return g_strdup_printf("exec %s -c %s", runner, quoted);
+  return in_session(runner, quoted);
 }

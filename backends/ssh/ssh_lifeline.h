@@ -1,9 +1,10 @@
 /* What is wrapped around a command line so that nothing of it is left on the host.
  *
- * sshd makes every command a session of its own. A watcher in it reads the channel: a line there is
- * a signal for everything else in the session, and its end, which comes with the connection's, is
- * TERM, and KILL after SSH_GRACE. Needs a POSIX shell and sleep; with Linux's /proc it also reaches
- * what has made itself a process group, else the command's own group only.
+ * Every command is a session of its own, which it gets here where the server makes none (Dropbear).
+ * A watcher in it reads the channel: a line there is a signal for everything else in the session,
+ * and its end, which comes with the connection's, is TERM, and KILL after SSH_GRACE. Needs a POSIX
+ * shell and sleep; with Linux's /proc it also reaches what has made itself a process group, else
+ * the command's own group only.
  */
 #ifndef PULT_SSH_LIFELINE_H
 #define PULT_SSH_LIFELINE_H

@@ -11,6 +11,7 @@ import sys
 import time
 
 from live_session import PULT, TMPDIR, Session, wait_until
+from pult_session import Desk
 
 SRC = os.environ["SRC"]
 VMLAB = os.path.join(SRC, "scripts/labs/vmlab")
@@ -146,12 +147,8 @@ HOUSE = {"dnsmasq", "lighttpd", "ganesha", "nbd-server", "configuration", "probe
 STAGES = ["firmware", "dhcp", "tftp", "http", "kernel", "initramfs", "root", "login"]
 
 
-class RoomSession(Session):
-    def __init__(self, layout, script, *options):
-        # What an earlier one has recorded is never overwritten.
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(os.path.join(TMPDIR, "session.jsonl"))
-        super().__init__(layout, script, *options)
+class Watched:
+    """Whatever has events(), of a session that may go on."""
 
     def samples(self, node):
         """All of a guest at its tap, or of the server by SSH."""
@@ -208,6 +205,26 @@ class RoomSession(Session):
                                       for event in self.events()), seconds)
 
 
+class RoomSession(Watched, Session):
+    def __init__(self, layout, script, *options):
+        # What an earlier one has recorded is never overwritten.
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(os.path.join(TMPDIR, "session.jsonl"))
+        super().__init__(layout, script, *options)
+
+
+class RoomDesk(Watched):
+    """The console itself, in a terminal of 80 by 24."""
+
+    def __init__(self, layout, name):
+        self.desk = Desk(layout, os.path.join(TMPDIR, name), (24, 80))
+
+    def events(self):
+        while self.desk.read(0):  # else it waits for its terminal
+            pass
+        return self.desk.transcript().events
+
+
 def earliest(sightings):
     """{stage: second}"""
     return {stage: min(min(times) for times in sources.values())
@@ -249,17 +266,20 @@ def set_policy(lab, session, policy):
           session.seen("srv", "bond0.policy"))
 
 
+def counted(lab, session, guest):
+    """(at its tap, in the guest): bytes that it has received."""
+    inside = int(lab.inside(guest, COUNTER))
+    return session.received(guest), inside
+
+
 def try_port(lab, session, guest, policy):
     """One guest reads a file of srv's: by the port that is predicted, and in the meters."""
-    def received():
-        return int(lab.inside(guest, COUNTER)), session.received(guest)
-
-    before, ports = received(), session.ports()
+    before, ports = counted(lab, session, guest), session.ports()
     words = lab.inside(guest, READ.format(srv=lab.address("srv")), 120).strip()
     check("read", words == str(DATA), f"{guest}: {words}")
-    counted, tapped = [now - then for now, then in zip(received(), before)]
-    check("tap-as-guest", abs(tapped - counted) < 0.03 * counted,
-          f"{guest}: {tapped} at its tap, {counted} in the guest")
+    tap, own = (now - then for now, then in zip(counted(lab, session, guest), before))
+    check("tap-as-guest", abs(tap - own) < 0.03 * own,
+          f"{guest}: {tap} at its tap, {own} in the guest")
 
     def sent():
         return [now - then for now, then in zip(session.ports(), ports)]
