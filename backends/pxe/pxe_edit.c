@@ -306,6 +306,12 @@ pxe_edit_value(const PxeEdit *edit, const char *setting)
   return index < PXE_SETTINGS_N ? pxe_menu_get(edit->menu, (PxeSetting)index) : NULL;
 }
 
+char **
+pxe_edit_entries(const PxeEdit *edit)
+{
+  return pxe_menu_entries(edit->menu);
+}
+
 /* ---- What is in force ------------------------------------------------------------------------ */
 
 /* The file counts tenths. */

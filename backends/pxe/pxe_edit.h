@@ -41,6 +41,8 @@ gboolean pxe_edit_is_undo(const PxeEdit *edit);
 char **pxe_edit_told(const PxeEdit *edit);
 /* What is in force of SETTING, as pxe_menu_get(). Not of an undo. Free with g_free. */
 char *pxe_edit_value(const PxeEdit *edit, const char *setting);
+/* The names of its labels, as pxe_menu_entries(). Not of an undo. */
+char **pxe_edit_entries(const PxeEdit *edit);
 /* What would be written; n_writes of 0: nothing is changed. */
 const PxeWrite *pxe_edit_writes(const PxeEdit *edit, guint *n_writes);
 /* The difference, lines without their ends. Free with g_strfreev. */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "backends/pxe/pxe_edit.h"
+#include "backends/pxe/pxe_once.h"
 #include "backends/sim/sim_private.h"
 
 /* No word is read for it, and every session has the same. */
@@ -147,6 +148,19 @@ answer(Sim *sim, const Request *request, const RequestEvent *event)
   return NULL;
 }
 
+/* A file for one boot of each target, which nobody sees either. The boot itself is told its entry.
+ */
+static void
+answer_once(Sim *sim, Request *request, const char *entry)
+{
+  g_autoptr(GError) error = NULL;
+  g_autoptr(PxeEdit) edit = pxe_edit_new_show(sim->layout->boot_menu);
+  g_auto(GStrv) entries = read_files(sim, edit, &error) ? pxe_edit_entries(edit) : NULL;
+  gboolean good = entries != NULL && (*entry == '\0' || pxe_once_check(entries, entry, &error));
+  g_autofree char *failure = good ? NULL : g_strconcat("no boot-once file: ", error->message, NULL);
+  sim_request_answer_all(sim, request, 0, good ? VERDICT_OK : VERDICT_FAILED, failure);
+}
+
 gboolean
 sim_menu_submit(Sim *sim, Request *request, const RequestEvent *event)
 {
@@ -155,6 +169,12 @@ sim_menu_submit(Sim *sim, Request *request, const RequestEvent *event)
   if (path == NULL || server == NODE_NONE || sim->layout->boot_root == NULL)
     return FALSE;
   g_autofree char *menu = g_strconcat(sim_name(sim, server), ".pxe", NULL);
+  const char *once = sim_request_argument(event, "once");
+  if (once != NULL && g_str_equal(path, menu)) {
+    request->of_menu = TRUE;
+    answer_once(sim, request, once);
+    return TRUE;
+  }
   if (!g_str_equal(path, menu) || request->n_targets != 1 || request->targets[0].node != server)
     return FALSE;
   g_autofree char *failure = answer(sim, request, event);

@@ -78,7 +78,7 @@ operation_of(const RequestEvent *event)
   const char *what = argument(event, "what"), *path = argument(event, "path");
   if ((event->operation == OP_GET || event->operation == OP_SET) && path != NULL &&
       g_str_has_suffix(path, ".pxe"))
-    return &ssh_menu_operation;
+    return argument(event, "once") != NULL ? &ssh_once_operation : &ssh_menu_operation;
   if (event->operation == OP_EXEC && argument(event, "job") != NULL)
     return &ssh_job_operation;
   if (event->operation == OP_WATCH && what != NULL)
@@ -108,6 +108,7 @@ ssh_backend_free(Backend *backend)
     g_source_remove(ssh->starting);
   if (ssh->requests != NULL)
     g_ptr_array_unref(ssh->requests);
+  ssh_once_free(ssh->once);
   for (NodeId node = 0; node < ssh->layout->n_nodes; node++)
     ssh_link_free(ssh->links[node]);
   if (ssh->jumps != NULL)

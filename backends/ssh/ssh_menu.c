@@ -1,15 +1,14 @@
-/* OP_GET and OP_SET of the boot server's menu: its files are read one after the other, as each is
- * found to be included. A get tells what is in force, or what a change would be; a set makes the
- * change, of files that are still what the get read. */
+/* OP_GET and OP_SET of the boot server's menu. A get tells what is in force, or what a change would
+ * be; a set makes the change, of files that are still what the get read. */
 #include "backends/ssh/ssh_menu.h"
 
 #include <string.h>
 
+#include "backends/ssh/ssh_menu_read.h"
 #include "backends/ssh/ssh_private.h"
 
 #define OUTPUT_MAX (2 * PXE_FILE_MAX)
 #define COMPLAINT_MAX 600
-#define MISSING 44    /* exit status; programs' own are others */
 #define AT_ONCE 16384 /* bytes of input given */
 
 #define CHANGED "the menu was changed by somebody else meanwhile; it was left as it is"
@@ -17,8 +16,8 @@
 /* Of one target. */
 typedef struct {
   PxeEdit *edit;
-  GString *base64; /* of the file being read */
-  GString *complaint;
+  SshMenuRead *read;
+  GString *complaint; /* of what is written */
   gboolean writing;
   /* A setting that the layout has a command for; NULL: the files themselves are written. */
   char *way;
@@ -33,7 +32,7 @@ free_work(SshTarget *target)
   if (work == NULL)
     return;
   pxe_edit_free(work->edit);
-  g_string_free(work->base64, TRUE);
+  ssh_menu_read_free(work->read);
   g_string_free(work->complaint, TRUE);
   if (work->input != NULL)
     g_string_free(work->input, TRUE);
@@ -44,11 +43,9 @@ free_work(SshTarget *target)
 static void
 on_line(SshCommand *command, gboolean is_error, const char *text, gsize length, gpointer data)
 {
-  Work *work = ((SshTarget *)data)->data;
+  const Work *work = ((SshTarget *)data)->data;
   (void)command;
-  if (!is_error) {
-    g_string_append_len(work->base64, text, (gssize)length);
-  } else if (work->complaint->len < COMPLAINT_MAX) {
+  if (is_error && work->complaint->len < COMPLAINT_MAX) {
     g_autofree char *shown = ssh_printable(text, length, COMPLAINT_MAX);
     g_string_append_printf(work->complaint, ": %s", shown);
   }
@@ -112,7 +109,7 @@ write_files(SshTarget *target)
 /* ---- By a command ------------------------------------------------------------------------------
  */
 
-static void read_next(SshTarget *target);
+static void begin_to_read(SshTarget *target);
 
 static void
 on_went(SshCommand *command, const SshEnd *end, gpointer data)
@@ -126,7 +123,7 @@ on_went(SshCommand *command, const SshEnd *end, gpointer data)
     work->edit = pxe_edit_new_show(target->request->ssh->layout->boot_menu);
     work->writing = FALSE;
     work->went = TRUE;
-    read_next(target);
+    begin_to_read(target);
   } else if (end->kind == SSH_LOST) {
     ssh_target_result(target, VERDICT_UNKNOWN, "the menu was being set: %s", end->text);
   } else {
@@ -232,55 +229,24 @@ answer(SshTarget *target)
  */
 
 static void
-take_file(SshTarget *target, gboolean there)
-{
-  Work *work = target->data;
-  g_autoptr(GError) error = NULL;
-  gsize length = 0;
-  g_autofree guchar *text = there ? g_base64_decode(work->base64->str, &length) : NULL;
-  /* Of an empty file it decodes to nothing. */
-  const char *bytes = !there ? NULL : text != NULL ? (const char *)text : "";
-  if (pxe_edit_give(work->edit, bytes, length, &error))
-    read_next(target);
-  else
-    ssh_target_result(target, VERDICT_FAILED, "%s", error->message);
-}
-
-static void
-on_read(SshCommand *command, const SshEnd *end, gpointer data)
+on_read(const char *failure, gpointer data)
 {
   SshTarget *target = data;
-  const Work *work = target->data;
-  (void)command;
-  target->command = NULL;
-  gboolean missing = end->kind == SSH_EXITED && end->status == MISSING;
-  if (missing || (end->kind == SSH_EXITED && end->status == 0))
-    take_file(target, !missing);
-  else
-    ssh_target_result(target, VERDICT_FAILED, "%s: %s%s", pxe_edit_wants(work->edit), end->text,
-                      work->complaint->str);
-}
-
-/* In base64, since lines' ends are part of what is read. */
-static void
-read_next(SshTarget *target)
-{
-  static const SshCommandCalls calls = {.line = on_line, .ended = on_read};
-  const Layout *layout = target->request->ssh->layout;
   Work *work = target->data;
-  const char *path = pxe_edit_wants(work->edit);
-  if (path == NULL) {
-    answer(target);
+  if (failure != NULL) {
+    ssh_target_result(target, VERDICT_FAILED, "%s", failure);
     return;
   }
-  g_autofree char *whole = g_build_filename(layout->boot_root, path, NULL);
-  g_autofree char *quoted = g_shell_quote(whole);
-  g_autofree char *line =
-      g_strdup_printf("[ -e %s ] || exit %d; exec base64 %s", quoted, MISSING, quoted);
-  SshCommandSpec spec = {.line = line, .budget = OUTPUT_MAX};
-  g_string_truncate(work->base64, 0);
-  g_string_truncate(work->complaint, 0);
-  target->command = ssh_command_start(target->link, &spec, &calls, target);
+  g_clear_pointer(&work->read, ssh_menu_read_free);
+  answer(target);
+}
+
+static void
+begin_to_read(SshTarget *target)
+{
+  Work *work = target->data;
+  work->read = ssh_menu_read_new(target->link, target->request->ssh->layout->boot_root, work->edit,
+                                 on_read, target);
 }
 
 /* What REQUEST is about; NULL: it cannot be. WAY: the command that does it. */
@@ -337,11 +303,10 @@ begin(SshRequest *request)
     }
     Work *work = g_new0(Work, 1);
     target->data = work;
-    work->base64 = g_string_new(NULL);
     work->complaint = g_string_new(NULL);
     work->edit = edit;
     work->way = g_steal_pointer(&way);
-    read_next(target);
+    begin_to_read(target);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "backends/setup.h"
 #include "backends/ssh/ssh_link_private.h"
+#include "backends/ssh/ssh_once.h"
 #include "backends/ssh/ssh_request.h"
 
 struct SshBackend {
@@ -16,6 +17,7 @@ struct SshBackend {
   NodeId server;       /* for what has none: switches' links are set from there */
   GPtrArray *requests; /* of SshRequest */
   gboolean *kexec;     /* by node: its next reset is one */
+  SshOnce *once;       /* NULL: there was no boot-once file */
   SshKeyring *keyring;
   SshGate gate;
   guint starting; /* `link up` is to be posted */

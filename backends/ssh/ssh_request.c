@@ -142,11 +142,13 @@ ssh_request_add(SshBackend *ssh, gint64 now, const RequestEvent *event, const Ss
   request->n_targets = request->n_open = event->n_nodes;
   request->targets = g_new0(SshTarget, event->n_nodes);
   for (guint i = 0; i < event->n_nodes; i++)
-    request->targets[i] = (SshTarget){.request = request,
-                                      .node = event->nodes[i],
-                                      .name = ssh->layout->nodes[event->nodes[i]].name,
-                                      .link = ssh_link_of(ssh, event->nodes[i]),
-                                      .open = TRUE};
+    request->targets[i] =
+        (SshTarget){.request = request,
+                    .node = event->nodes[i],
+                    .name = ssh->layout->nodes[event->nodes[i]].name,
+                    .link = ssh_link_of(ssh, class->at_boot_server ? ssh->layout->boot_server
+                                                                   : event->nodes[i]),
+                    .open = TRUE};
   for (guint i = 0; i < event->n_nodes; i++)
     g_assert(request->targets[i].link != NULL);
   copy_arguments(kept, event);

@@ -32,6 +32,8 @@ typedef struct {
   void (*signal)(SshTarget *target, const char *signal);
   /* The signal LEAVE: it runs on without us for SECONDS, -1 to its own end. NULL: it cannot. */
   void (*leave)(SshTarget *target, gint64 seconds);
+  /* Its targets are reached through the boot server, and need no link of their own. */
+  gboolean at_boot_server;
   void (*free_target)(SshTarget *target); /* DATA, with the result; NULL: nothing to free */
   void (*free_data)(gpointer data);       /* of the request; NULL likewise */
 } SshOperation;

@@ -165,6 +165,7 @@ end_seat(CoreState *state, Boot *boot, BootSeat *seat, SeatOutcome outcome, Stag
   seat->failed_stage = outcome == SEAT_OK ? STAGE_NONE : stage;
   if (state->nodes[seat->node].boot == boot->serial)
     state->nodes[seat->node].boot = 0;
+  once_take_back(state, seat->node);
   core_touch(state);
   if (run->n_ok + run->n_failed < run->n)
     return;
@@ -206,14 +207,20 @@ keep_few(CoreState *state)
   }
 }
 
-/* A seat boots in one run: what an earlier one still waited for there will not come. */
+/* A seat boots in one run: what an earlier one still waited for there will not come. Its file is
+ * written over if this one has one too. */
 static void
-leave_earlier(CoreState *state, NodeId id)
+leave_earlier(CoreState *state, NodeId id, gboolean once)
 {
   Boot *earlier;
   BootSeat *seat = running_seat(state, id, &earlier);
+  gboolean had = state->nodes[id].once;
+  if (once)
+    state->nodes[id].once = FALSE;
   if (seat)
     end_seat(state, earlier, seat, SEAT_FAILED, state->nodes[id].seen.stage);
+  if (once)
+    state->nodes[id].once = had;
 }
 
 guint
@@ -237,7 +244,7 @@ boot_begin(CoreState *state, const Command *command, const PowerTask *power)
     run->seats[i].node = power->seats[i].node;
     run->seats[i].end_t = -1;
     forget_times(&run->seats[i]);
-    leave_earlier(state, run->seats[i].node);
+    leave_earlier(state, run->seats[i].node, power->once);
   }
   g_ptr_array_add(state->boots, boot);
   return boot->serial;

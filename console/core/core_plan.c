@@ -25,6 +25,7 @@ plan_free(Plan *plan)
   g_array_unref(plan->co_victims);
   g_array_unref(plan->spared);
   g_free(plan->presses);
+  g_free(plan->once_how);
   g_free(plan->action);
   g_free(plan->difference);
   g_free(plan);
@@ -197,10 +198,11 @@ plan_new(const CoreState *state, const Command *command, GError **error)
   plan->role = command->verb == VERB_POWER || command->verb == VERB_BOOT ? ROLE_POWER
                : takes_keys(command)                                     ? ROLE_KEYS
                                                                          : ROLE_EXEC;
-  if (!boot_keys_check(state, command, error)) {
+  if (!boot_keys_check(state, command, error) || !once_check(state, command, error)) {
     plan_free(plan);
     return NULL;
   }
+  plan->once_how = once_leads(state, command) ? once_text(state) : NULL;
   if (command->verb == VERB_SET || command->verb == VERB_PXE) {
     if (of_one_node(state, command, plan, error))
       return plan;
@@ -257,7 +259,8 @@ waking_backend(const CoreState *state, const Plan *plan, NodeId id)
 /* A backend has a part of a plan for what it does, and for whom it wakes; for keyboards one for
  * each way that keys go, which stand behind those two where keys lead a boot. */
 #define PART_WAKES 1
-#define PART_PRESSES 2
+#define PART_ONCE 2
+#define PART_PRESSES 3
 #define PART_KINDS (PART_PRESSES + KEYS_N_WAYS)
 
 static gboolean
@@ -278,12 +281,13 @@ part_nodes(const CoreState *state, const Plan *plan, guint backend, guint kind)
 {
   GArray *nodes = ids_new();
   gboolean keys = part_is_of_keys(plan, kind);
-  if (!keys && kind > PART_WAKES)
+  if (!keys && (kind > PART_ONCE || (kind == PART_ONCE && !plan->once_how)))
     return nodes;
   for (guint i = 0; i < plan->nodes->len; i++) {
     NodeId id = g_array_index(plan->nodes, NodeId, i);
     int doer = keys                 ? state->map->backend[ROLE_KEYS][id]
                : kind == PART_WAKES ? waking_backend(state, plan, id)
+               : kind == PART_ONCE  ? property_carrier(state, state->layout->boot_server)
                                     : first_backend(state, plan, id);
     if (doer == (int)backend && (!keys || keys_way(state, plan, id) == part_way(plan, kind)))
       g_array_append_val(nodes, id);
@@ -298,7 +302,7 @@ part_action(const Plan *plan, guint kind)
   if (part_is_of_keys(plan, kind))
     return g_strconcat(plan->by_keys ? plan->presses : plan->action,
                        keys_way_text(part_way(plan, kind)), NULL);
-  return g_strdup(kind == PART_WAKES ? "on" : plan->action);
+  return g_strdup(kind == PART_WAKES ? "on" : kind == PART_ONCE ? plan->once_how : plan->action);
 }
 
 /* Who does what is asked of BACKEND for NODES, ascending: itself, or others that wake for it. */
@@ -393,7 +397,11 @@ plan_sentence(const CoreState *state, const Command *command, const Plan *plan)
     g_autofree char *names = core_fold(state, ids_of(nodes), nodes->len);
     g_autofree char *doer = part_doer(state, i % n_backends, nodes);
     gboolean presses = part_is_of_keys(plan, kind);
-    const char *what = keys ? NULL : presses ? plan->presses : kind == PART_WAKES ? "on" : NULL;
+    const char *what = keys                 ? NULL
+                       : presses            ? plan->presses
+                       : kind == PART_WAKES ? "on"
+                       : kind == PART_ONCE  ? plan->once_how
+                                            : NULL;
     g_string_append_printf(text, "%s %s%s%s by %s%s", n_parts++ ? "," : "", what ? what : "",
                            what ? " " : "", names, doer,
                            presses ? keys_way_text(part_way(plan, kind)) : "");

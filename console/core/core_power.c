@@ -7,20 +7,15 @@ static const struct {
   Operation operation;
   DeadlineKind deadline;
 } steps[] = {
-    [STEP_DEVICE] = {OP_BOOT_DEVICE, DEADLINE_ON},
-    [STEP_STATUS] = {OP_STATUS, DEADLINE_STATUS},
-    [STEP_OFF] = {OP_OFF, DEADLINE_OFF},
-    [STEP_SEE_OFF] = {OP_STATUS, DEADLINE_STATUS},
-    [STEP_ON] = {OP_ON, DEADLINE_ON},
-    [STEP_SEE_ON] = {OP_STATUS, DEADLINE_STATUS},
-    [STEP_RESET] = {OP_RESET, DEADLINE_RESET},
-    [STEP_FIRMWARE] = {OP_KEYS, DEADLINE_ON},
-    [STEP_MENU] = {OP_KEYS, DEADLINE_ON},
+    [STEP_ONCE] = {OP_SET, DEADLINE_ON},           [STEP_DEVICE] = {OP_BOOT_DEVICE, DEADLINE_ON},
+    [STEP_STATUS] = {OP_STATUS, DEADLINE_STATUS},  [STEP_OFF] = {OP_OFF, DEADLINE_OFF},
+    [STEP_SEE_OFF] = {OP_STATUS, DEADLINE_STATUS}, [STEP_ON] = {OP_ON, DEADLINE_ON},
+    [STEP_SEE_ON] = {OP_STATUS, DEADLINE_STATUS},  [STEP_RESET] = {OP_RESET, DEADLINE_RESET},
+    [STEP_FIRMWARE] = {OP_KEYS, DEADLINE_ON},      [STEP_MENU] = {OP_KEYS, DEADLINE_ON},
 };
 G_STATIC_ASSERT(G_N_ELEMENTS(steps) == STEP_END);
 
-static void device_answered(CoreState *state, Task *task, PowerSeat *seat, Verdict verdict,
-                            gint64 due);
+static void begin_device(CoreState *state, Task *task, PowerSeat *seat, gint64 due);
 
 static int
 doer(const CoreState *state, NodeId node, Operation operation)
@@ -32,7 +27,7 @@ static Step
 first_step(const PowerTask *power)
 {
   if (power->boots)
-    return STEP_DEVICE;
+    return power->once ? STEP_ONCE : STEP_DEVICE;
   switch (power->action) {
   case POWER_STATUS:
     return STEP_STATUS;
@@ -63,7 +58,8 @@ power_start(CoreState *state, const CommandEvent *event, const Command *command,
   power->soft = command->soft;
   power->warm = command->warm;
   power->by_keys = boot_keys_lead(state, command);
-  power->device_asked = command->via || command->entry;
+  power->once = once_leads(state, command);
+  power->device_asked = command->via || (command->entry && !power->once);
   power->via = g_strdup(command->via ? command->via : state->layout->boot_profile);
   power->entry = g_strdup(command->entry ? command->entry : state->layout->boot_entry);
   power->n_without = plan->without->len;
@@ -88,12 +84,8 @@ power_start(CoreState *state, const CommandEvent *event, const Command *command,
   }
   if (power->boots)
     power->boot = boot_begin(state, command, power);
-  /* Where keys choose the boot device, or nobody can, that step is over before it begins. */
-  for (guint i = 0; power->boots && i < power->n; i++)
-    if (power->by_keys)
-      device_answered(state, task, &power->seats[i], VERDICT_OK, power->seats[i].due);
-    else if (doer(state, power->seats[i].node, OP_BOOT_DEVICE) < 0)
-      device_answered(state, task, &power->seats[i], VERDICT_UNSUPPORTED, power->seats[i].due);
+  for (guint i = 0; power->boots && !power->once && i < power->n; i++)
+    begin_device(state, task, &power->seats[i], power->seats[i].due);
   power_send(state, task);
 }
 
@@ -146,6 +138,10 @@ static void
 send_step(CoreState *state, Task *task, Step step, const NodeId *nodes, guint n)
 {
   const PowerTask *power = &task->power;
+  if (step == STEP_ONCE) {
+    once_send(state, task, nodes, n);
+    return;
+  }
   if (step == STEP_FIRMWARE || step == STEP_MENU) {
     boot_keys_send(state, task, step, nodes, n);
     return;
@@ -172,6 +168,10 @@ static void
 mark_sent(CoreState *state, Task *task, PowerSeat *seat)
 {
   seat->due = TIME_NEVER;
+  if (seat->step == STEP_ONCE) {
+    seat->had = state->nodes[seat->node].once;
+    state->nodes[seat->node].once = TRUE;
+  }
   if (seat->step != STEP_OFF && seat->step != STEP_ON && seat->step != STEP_RESET)
     return;
   seat->sent_t = state->now;
@@ -346,6 +346,31 @@ device_answered(CoreState *state, Task *task, PowerSeat *seat, Verdict verdict, 
   go_on(state, task, seat, !on ? STEP_ON : power->warm ? STEP_RESET : STEP_OFF, due);
 }
 
+/* Where keys choose the boot device, or nobody can, that step is over before it begins. */
+static void
+begin_device(CoreState *state, Task *task, PowerSeat *seat, gint64 due)
+{
+  if (task->power.by_keys)
+    device_answered(state, task, seat, VERDICT_OK, due);
+  else if (doer(state, seat->node, OP_BOOT_DEVICE) < 0)
+    device_answered(state, task, seat, VERDICT_UNSUPPORTED, due);
+  else
+    go_on(state, task, seat, STEP_DEVICE, due);
+}
+
+/* It is not switched on for an entry that it may not boot. */
+static void
+written(CoreState *state, Task *task, PowerSeat *seat, Verdict verdict)
+{
+  if (verdict == VERDICT_OK) {
+    begin_device(state, task, seat, state->now);
+    return;
+  }
+  if (verdict != VERDICT_UNKNOWN)
+    state->nodes[seat->node].once = seat->had;
+  end_seat(state, task, seat, verdict == VERDICT_UNKNOWN ? VERDICT_FAILED : verdict);
+}
+
 /* Of a boot that keys lead the next are pressed; what sees the power is asked behind them, as it
  * may be the system that they start. */
 static void
@@ -393,6 +418,9 @@ power_result(CoreState *state, Task *task, NodeId node, Verdict verdict)
   if (!seat || seat->step == STEP_END || seat->due != TIME_NEVER)
     return;
   switch (seat->step) {
+  case STEP_ONCE:
+    written(state, task, seat, verdict);
+    break;
   case STEP_DEVICE:
     device_answered(state, task, seat, verdict, state->now);
     break;

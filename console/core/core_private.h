@@ -48,6 +48,7 @@ typedef struct {
   guint32 actor;  /* the command that acts on its power; 0 none */
   guint boot;     /* serial of the boot it runs in, and its seat there; 0 none */
   guint boot_seat;
+  gboolean once;    /* the boot server may have a file for one boot of it */
   Stage lost_stage; /* at which it went off in the midst of a boot; STAGE_NONE */
   guint n_properties;
   Property *properties;
@@ -123,6 +124,7 @@ typedef struct {
 /* ---- Tasks: commands under way ------------------------------------------------------------ */
 
 typedef enum {
+  STEP_ONCE, /* the file of a named entry */
   STEP_DEVICE,
   STEP_STATUS,
   STEP_OFF,
@@ -139,6 +141,7 @@ typedef struct {
   NodeId node;
   Step step;
   gboolean cycles;  /* off, seen off, pause, on, seen on */
+  gboolean had;     /* a file for one boot, before it was written another */
   gboolean dropped; /* stopped before its last step was sent */
   gint64 due;       /* when to send STEP; TIME_NEVER while an answer is out, and at the end */
   gint64 sent_t;    /* of the last off, on or reset; -1 none */
@@ -154,6 +157,7 @@ typedef struct {
   gboolean boots; /* then ACTION is not looked at */
   gboolean soft, warm;
   gboolean by_keys;      /* a keyboard leads it */
+  gboolean once;         /* files on the boot server do */
   gboolean device_asked; /* via or entry were said: a backend that cannot choose them fails */
   char *via, *entry;
   guint n_without; /* named without a backend: unsupported */
@@ -355,7 +359,7 @@ int property_carrier(const CoreState *state, NodeId id);
 void property_result(Task *task, Verdict verdict, const char *text);
 
 /* core_menu.c: the boot server's menu */
-/* Who has it and carries out what is asked of it; FALSE: the layout has none, or nothing does. */
+/* Who has it and does what is asked of it; FALSE: the layout has none, or nobody does. */
 gboolean menu_target(const CoreState *state, NodeId *node, guint *backend, GError **error);
 /* `set timeout 10 s (100 tenths)` */
 char *menu_action(const Command *command);
@@ -394,6 +398,16 @@ gboolean boot_keys_next(const CoreState *state, const PowerTask *power, Step *st
 void boot_keys_send(CoreState *state, const Task *task, Step step, const NodeId *nodes, guint n);
 void boot_keys_say_spread(CoreState *state, const PowerTask *power);
 
+/* core_once.c: whether files of the seats' own on the boot server choose COMMAND's entry */
+gboolean once_leads(const CoreState *state, const Command *command);
+/* Of such a boot: whether the boot server can be told. */
+gboolean once_check(const CoreState *state, const Command *command, GError **error);
+/* `until login pxelinux.cfg/01-MAC on slx1 for`, of a plan that once_check() has let pass */
+char *once_text(const CoreState *state);
+void once_send(CoreState *state, const Task *task, const NodeId *nodes, guint n);
+/* If there may be one. */
+void once_take_back(CoreState *state, NodeId id);
+
 /* core_wake.c: the node that wakes SEAT in the place of backend WAKER; NODE_NONE: it does so
  * itself. */
 NodeId wake_helper(const CoreState *state, guint waker, NodeId seat);
@@ -418,6 +432,7 @@ typedef struct {
   gboolean changes_power;
   guint operations; /* of power, asked of each node: bits; 0: what its role's backend does */
   gboolean boots, by_keys;
+  char *once_how; /* files on the boot server choose the entry; NULL: they do not */
   Verb verb;
   char *presses;    /* of a boot that keys lead: `press F12 after 3 s`; NULL */
   char *action;     /* `boot pxe ubuntu-10.04::nfs` */

@@ -83,6 +83,9 @@ layout_free(Layout *layout)
   layout_boot_keys_clear(layout);
   g_free(layout->boot_root);
   g_free(layout->boot_menu);
+  g_free(layout->boot_once.pxelinux);
+  g_free(layout->boot_once.ipxe);
+  g_free(layout->boot_once.chain);
   g_strfreev(layout->stage_sources);
   layout_stages_clear(layout);
   g_free(layout);

@@ -172,6 +172,14 @@ typedef struct {
   LayoutPress *presses;
 } LayoutBootKeys;
 
+/* Files of one machine each that a loader looks for before the menu of all: where they are written
+ * for a boot of a named entry. */
+typedef struct {
+  char *pxelinux; /* folder of 01-MAC, below the root; NULL: none */
+  char *ipxe;     /* folder of MAC.ipxe, below the root or absolute; NULL: none */
+  char *chain;    /* what an iPXE goes on to; `{entry}` in it is the entry */
+} LayoutBootOnce;
+
 typedef enum { LAYOUT_IN_FIRMWARE, LAYOUT_IN_MENU } LayoutBootWhere;
 #define LAYOUT_BOOT_KEYS_N (LAYOUT_IN_MENU + 1)
 
@@ -199,6 +207,7 @@ typedef struct {
   NodeId boot_server; /* that has the boot menu; NODE_NONE */
   char *boot_root;    /* what it serves to machines that boot, an absolute path there; NULL */
   char *boot_menu;    /* below that, `pxelinux.cfg/default` */
+  LayoutBootOnce boot_once;
   BootModel boot;
   gint64 deadline[DEADLINE_N]; /* ns */
   char **stage_sources;        /* names of sources of stages; NULL: all that are shipped */
@@ -215,6 +224,12 @@ typedef struct {
 /* The keys for ENTRY there, NULL-terminated; NULL: none are known. */
 const char *const *layout_boot_press(const Layout *layout, LayoutBootWhere where,
                                      const char *entry);
+
+static inline gboolean
+layout_boots_once(const Layout *layout)
+{
+  return layout->boot_once.pxelinux != NULL || layout->boot_once.ipxe != NULL;
+}
 
 /* The word for a role: `power`. */
 const char *layout_role_name(BackendRole role);

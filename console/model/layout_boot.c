@@ -128,7 +128,47 @@ is_menu_entry(const char *text)
   return protocol == NULL || strcmp(protocol, "::nfs") == 0 || strcmp(protocol, "::nbd") == 0;
 }
 
-/* Lines of it are read and changed there, so it has no way out of its root. */
+/* A way out of the root would be one for what is written there. */
+static void
+read_below_root(LayoutParser *parser, const YamlNode *path, char **place)
+{
+  if (path == NULL)
+    return;
+  if (*path->text == '/' || strstr(path->text, "..") != NULL)
+    yaml_errors_add(parser->errors, path, "\"%s\" is no path below root", path->text);
+  else
+    yaml_read_line(path, MAX_PATH, place, parser->errors);
+}
+
+static void
+read_once(LayoutParser *parser, const YamlNode *boot)
+{
+  static const char *const known[] = {"pxelinux", "ipxe", "chain", NULL};
+  LayoutBootOnce *once = &parser->layout->boot_once;
+  const YamlNode *map = yaml_get_map(boot, "once", parser->errors);
+
+  if (map == NULL)
+    return;
+  yaml_check_keys(map, known, parser->errors);
+  const YamlNode *pxelinux = yaml_get_scalar(map, "pxelinux", parser->errors);
+  const YamlNode *ipxe = yaml_get_scalar(map, "ipxe", parser->errors);
+  const YamlNode *chain = yaml_get_scalar(map, "chain", parser->errors);
+  read_below_root(parser, pxelinux, &once->pxelinux);
+  if (ipxe != NULL && *ipxe->text == '/')
+    yaml_read_line(ipxe, MAX_PATH, &once->ipxe, parser->errors);
+  else
+    read_below_root(parser, ipxe, &once->ipxe);
+  once->chain = g_strdup("../{entry}.ipxe");
+  if (chain != NULL && (strstr(chain->text, "{entry}") == NULL || strchr(chain->text, ' ') != NULL))
+    yaml_errors_add(parser->errors, chain, "\"%s\" is no URI with {entry} in it", chain->text);
+  else if (chain != NULL)
+    yaml_read_line(chain, MAX_PATH, &once->chain, parser->errors);
+  if (parser->layout->boot_root == NULL)
+    yaml_errors_add(parser->errors, map, "once wants root: what the boot server has for machines");
+  else if (pxelinux == NULL && ipxe == NULL)
+    yaml_errors_add(parser->errors, map, "once wants a folder for pxelinux or ipxe");
+}
+
 static void
 read_menu(LayoutParser *parser, const YamlNode *map)
 {
@@ -143,10 +183,8 @@ read_menu(LayoutParser *parser, const YamlNode *map)
     yaml_errors_add(parser->errors, root, "\"%s\" is no absolute path", root->text);
   else if (root != NULL)
     yaml_read_line(root, MAX_PATH, &layout->boot_root, parser->errors);
-  if (menu != NULL && (*menu->text == '/' || strstr(menu->text, "..") != NULL))
-    yaml_errors_add(parser->errors, menu, "\"%s\" is no path below root", menu->text);
-  else if (menu != NULL)
-    yaml_read_line(menu, MAX_PATH, &layout->boot_menu, parser->errors);
+  read_below_root(parser, menu, &layout->boot_menu);
+  read_once(parser, map);
 }
 
 void
@@ -154,7 +192,7 @@ layout_read_boot(LayoutParser *parser)
 {
   static const char *const known[] = {"default", "profile",  "keys",     "stages",
                                       "sources", "consoles", "simulate", "server",
-                                      "root",    "menu",     NULL};
+                                      "root",    "menu",     "once",     NULL};
   Layout *layout = parser->layout;
   const YamlNode *map = yaml_get_map(parser->root, "boot", parser->errors);
 

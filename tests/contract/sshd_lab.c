@@ -291,8 +291,10 @@ see(const Event *event, gpointer data)
     lab->n_bytes += length;
     lab->longest = MAX(lab->longest, length);
     if (lab->lines->len < 1024 * 1024)
-      g_string_append_printf(lab->lines, "%s %s %s\n", lab->layout->nodes[event->line.node].name,
-                             event->line.stream, event->line.text);
+      g_string_append_printf(
+          lab->lines, "%s %s %s\n",
+          event->line.node == NODE_NONE ? "-" : lab->layout->nodes[event->line.node].name,
+          event->line.stream, event->line.text);
   } else if (event->kind == EVENT_LINK) {
     g_string_append_printf(lab->links, "%s %s: %s\n", event->link.up ? "up" : "down",
                            event->link.name, event->link.text);
