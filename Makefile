@@ -164,7 +164,7 @@ room: ## raise the room of virtual PCs (root), open the console on it
 	   exec $(BUILD)/pult --layout "$${PULT_LABS:-/var/lib/pult-labs}/room/layout.yaml"; fi
 
 RUN_TESTS = SRC=$(CURDIR) BUILD=$(abspath $(BUILD)) SANITIZE=$(SANITIZE) \
-            TEST_TIMEOUT=$(if $(SANITIZE),600,300) tests/run
+            TEST_TIMEOUT=$(if $(SANITIZE),600,400) tests/run
 
 check: ## install what is missing, build, run every test; TESTS=tests/unit/test_flow runs one
 	@scripts/install-deps build check $(if $(filter true,$(CI)),lab room)
