@@ -10,28 +10,36 @@ FUZZ_SECONDS ?= 30
 
 comma   := ,
 DATADIR  = $(PREFIX)/share/pult
+LIBDIR   = $(PREFIX)/lib
+MODULEDIR = $(LIBDIR)/pult
 DOCDIR   = $(PREFIX)/share/doc/pult
 MANDIR   = $(PREFIX)/share/man
 BASHDIR  = $(PREFIX)/share/bash-completion/completions
 
 # --- What is built from what ---------------------------------------------------------------------
 
-PACKAGES := glib-2.0 gio-2.0 ncursesw yaml-0.1 jansson libpcre2-8 libcrypt
+CORE_PACKAGES := glib-2.0 gio-2.0 gmodule-no-export-2.0 ncursesw yaml-0.1 jansson libpcre2-8 libcrypt
 
-# A backend whose library is not here is left out. `ssh: libssh` is backends/ssh/ssh*, and HAVE_SSH.
+# A backend with a library of its own is a module, loaded when a layout names it; without the
+# library it is left out. `ssh: libssh` is backends/ssh/ssh*, modules/ssh.so and HAVE_SSH.
 BACKEND_LIBS  := ssh:libssh ipmi:libfreeipmi,libipmiconsole snmp:netsnmp vswitch:libtelnet,libcurl \
                   libvirt:libvirt,libvirt-glib-1.0,libxml-2.0
 backend_there  = $(shell pkg-config --exists $(subst $(comma), ,$(lastword $(subst :, ,$(1)))) && echo $(1))
 BACKENDS_HAVE := $(foreach b,$(BACKEND_LIBS),$(call backend_there,$(b)))
 BACKENDS_LACK := $(filter-out $(BACKENDS_HAVE),$(BACKEND_LIBS))
 BACKEND_NAMES := $(foreach b,$(BACKENDS_HAVE),$(firstword $(subst :, ,$(b))))
-PACKAGES      += $(foreach b,$(BACKENDS_HAVE),$(subst $(comma), ,$(lastword $(subst :, ,$(b)))))
+module_packages = $(subst $(comma), ,$(lastword $(subst :, ,$(filter $(1):%,$(BACKENDS_HAVE)))))
+PACKAGES      := $(CORE_PACKAGES) $(foreach b,$(BACKEND_NAMES),$(call module_packages,$(b)))
 HAVE          := $(foreach n,$(BACKEND_NAMES),-DHAVE_$(shell echo $(n) | tr a-z A-Z))
 
 LIB_SOURCES   := $(wildcard console/model/*.c console/core/*.c console/session/*.c console/ui/*.c \
                    backends/*.c backends/*/*.c)
 LIB_SOURCES   := $(filter-out $(foreach b,$(BACKENDS_LACK),backends/$(firstword $(subst :, ,$(b)))/$(firstword $(subst :, ,$(b)))%), \
                    $(LIB_SOURCES))
+module_sources = $(wildcard backends/$(1)/$(1)*.c)
+MODULE_SOURCES := $(foreach b,$(BACKEND_NAMES),$(call module_sources,$(b)))
+# What modules and the program must agree about.
+MODULE_HEADERS := $(wildcard console/model/*.h backends/*.h backends/proc/*.h backends/pxe/*.h)
 MAIN_SOURCES  := $(wildcard console/main*.c)
 DATA          := $(sort $(wildcard layouts/*.yaml scripts/*.pult scripts/jobs/*.yaml backends/devices/*.yaml \
                    backends/stages/*.yaml))
@@ -49,7 +57,10 @@ TEST_SOURCES  := $(filter-out $(UNIT_SOURCES) $(BENCH_SOURCES) $(DRIVER_SOURCES)
 TEST_SCRIPTS  := $(wildcard tests/*.test tests/peers/*.test tests/screen/*.test)
 TESTS         ?= $(UNIT_SOURCES:%.c=%) $(REPLAYS) $(TEST_SCRIPTS)
 
-LIB_OBJECTS    = $(LIB_SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/data.o
+MODULES        = $(BACKEND_NAMES:%=$(BUILD)/modules/%.so)
+MODULE_OBJECTS = $(MODULE_SOURCES:%.c=$(BUILD)/%.o)
+LIB_OBJECTS    = $(LIB_SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/data.o $(BUILD)/stamp.o
+CORE_OBJECTS   = $(filter-out $(MODULE_OBJECTS),$(LIB_OBJECTS))
 MAIN_OBJECTS   = $(MAIN_SOURCES:%.c=$(BUILD)/%.o)
 TEST_OBJECTS   = $(TEST_SOURCES:%.c=$(BUILD)/%.o)
 TEST_PROGRAMS  = $(foreach t,$(TESTS),$(if $(filter %.test,$t),$t,$(abspath $(BUILD)/$t)))
@@ -58,7 +69,7 @@ BENCH_PROGRAMS = $(BENCH_SOURCES:%.c=$(BUILD)/%)
 FUZZ          ?= $(FUZZ_SOURCES:tests/fuzz/fuzz_%.c=%)
 FUZZ_PROGRAMS  = $(FUZZ:%=$(BUILD)/tests/fuzz/fuzz_%)
 
-all: $(if $(wildcard console/main.c),$(BUILD)/pult $(MAN),$(BUILD)/libpult.a) ## build the program (the default)
+all: $(if $(wildcard console/main.c),$(BUILD)/pult $(MODULES) $(MAN),$(BUILD)/libpult.a) ## build the program (the default)
 test-programs: $(patsubst $(CURDIR)/%,%,$(filter-out %.test,$(TEST_PROGRAMS))) $(DRIVERS)
 bench-programs: $(BENCH_PROGRAMS)
 fuzz-programs: $(FUZZ_PROGRAMS)
@@ -70,15 +81,20 @@ all test-programs bench-programs fuzz-programs:
 # Asked once, when first needed: `make demo` may have to install the packages before.
 PACKAGE_CFLAGS = $(eval PACKAGE_CFLAGS := $$(shell pkg-config --cflags $(PACKAGES)))$(PACKAGE_CFLAGS)
 PACKAGE_LIBS   = $(eval PACKAGE_LIBS := $$(shell pkg-config --libs $(PACKAGES)))$(PACKAGE_LIBS)
+CORE_LIBS      = $(eval CORE_LIBS := $$(shell pkg-config --libs $(CORE_PACKAGES)))$(CORE_LIBS)
 
 WARNINGS = -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(if $(WERROR),-Werror)
 SANITIZE_FLAGS = $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all \
                    -fno-omit-frame-pointer)
 # No fused multiply-add: the same figures on every processor.
 COMPILE = $(CC) -std=gnu17 -ffp-contract=off -fno-math-errno $(WARNINGS) -Iconsole -I. \
-  -D_GNU_SOURCE -DG_LOG_DOMAIN='"pult"' -DPULT_DATADIR='"$(DATADIR)"' $(HAVE) $(PACKAGE_CFLAGS) \
-  $(SANITIZE_FLAGS) $(CPPFLAGS) $(CFLAGS)
-LINK    = $(CC) $(SANITIZE_FLAGS) $(CFLAGS) $(LDFLAGS)
+  -D_GNU_SOURCE -DG_LOG_DOMAIN='"pult"' -DPULT_DATADIR='"$(DATADIR)"' \
+  -DPULT_MODULEDIR='"$(MODULEDIR)"' $(HAVE) $(PACKAGE_CFLAGS) \
+  $(SANITIZE_FLAGS) $(CPPFLAGS) $(CFLAGS) $(MODULE_CFLAGS)
+LINK    = $(CC) $(SANITIZE_FLAGS) $(CFLAGS) -Wl,-O1,--as-needed $(LDFLAGS)
+EXPORT  = -Wl,--dynamic-list=$(BUILD)/exports
+# A module shows its BACKEND_MODULE and no more.
+$(MODULE_OBJECTS) $(BUILD)/stamp.o: private MODULE_CFLAGS = -fPIC -fvisibility=hidden
 LIBS    = $(PACKAGE_LIBS) -lm $(LDLIBS)
 
 quote = '$(subst ','\'',$(1))'
@@ -90,8 +106,25 @@ say = $(if $(V),,@echo '$(1) $@';)# commands are shown whole with V=1
 
 # --- Rules ---------------------------------------------------------------------------------------
 
-$(BUILD)/pult: $(MAIN_OBJECTS) $(BUILD)/libpult.a
-	$(call say,link)$(LINK) -o $@ $^ $(LIBS)
+# All of the core, as modules may need what the program itself does not.
+$(BUILD)/pult: $(MAIN_OBJECTS) $(CORE_OBJECTS) $(BUILD)/exports $(BUILD)/objects
+	$(call say,link)$(LINK) -o $@ $(if $(MODULES),$(EXPORT)) \
+	  $(MAIN_OBJECTS) $(CORE_OBJECTS) $(CORE_LIBS) -lm $(LDLIBS)
+
+# What modules want of the program is shown to them; nothing else of it can clash with a library.
+$(BUILD)/exports: $(MODULE_OBJECTS) $(CORE_OBJECTS)
+	@{ nm -u $(MODULE_OBJECTS); nm -g --defined-only $(filter-out %/stamp.o,$(CORE_OBJECTS)); } | \
+	awk 'BEGIN { print "{" } $$1 == "U" { wanted[$$2] } NF == 3 && $$3 in wanted { print $$3 ";" } \
+	     END { print "};" }' >$@
+
+define module_rule
+$(BUILD)/modules/$(1).so: $(patsubst %.c,$(BUILD)/%.o,$(call module_sources,$(1))) $(BUILD)/stamp.o
+endef
+$(foreach b,$(BACKEND_NAMES),$(eval $(call module_rule,$(b))))
+$(MODULES): $(BUILD)/modules/%.so: $(BUILD)/flags $(BUILD)/objects
+	@mkdir -p $(@D)
+	$(call say,link)$(LINK) -shared -o $@ $(filter %.o,$^) \
+	  $$(pkg-config --libs $(CORE_PACKAGES) $(call module_packages,$*)) -lm $(LDLIBS)
 
 $(BUILD)/libpult.a: $(LIB_OBJECTS) $(BUILD)/objects
 	@rm -f $@
@@ -120,7 +153,7 @@ $(BUILD)/tests/fuzz/replay_%: tests/fuzz/fuzz_%.c $(BUILD)/tests/fuzz/replay.o $
 # Shipped layouts, scripts and jobs, compiled in as a GResource under /pult/.
 $(BUILD)/data.c: $(BUILD)/data.xml $(DATA)
 	$(call say,data)glib-compile-resources --sourcedir=. --target=$@ --generate-source --c-name pult_data $<
-$(BUILD)/data.o: $(BUILD)/data.c $(BUILD)/flags
+$(BUILD)/data.o $(BUILD)/stamp.o: $(BUILD)/%.o: $(BUILD)/%.c $(BUILD)/flags
 	$(call say,  cc)$(COMPILE) -Wno-missing-prototypes -c -o $@ $<
 
 # The program tells its own tables of keys and commands.
@@ -128,6 +161,8 @@ $(BUILD)/man/%: console/man/%.in console/man/fill $(BUILD)/pult
 	@mkdir -p $(@D)
 	$(call say, man)console/man/fill $(BUILD)/pult '$(DATADIR)' <$< >$@
 
+$(BUILD)/stamp.c: FORCE
+	$(call keep,const char backend_stamp[] = "$(shell cat $(MODULE_HEADERS) | sha256sum | cut -c -12)";)
 $(BUILD)/data.xml: FORCE
 	$(call keep,<gresources><gresource prefix="/pult">$(DATA:%=<file>%</file>)</gresource></gresources>)
 $(BUILD)/objects: FORCE
@@ -230,6 +265,7 @@ fuzz: ## run each fuzz program for FUZZ_SECONDS; FUZZ=yaml runs one
 
 install: all ## install under DESTDIR and PREFIX (/usr/local)
 	install -D -m 755 $(BUILD)/pult $(DESTDIR)$(PREFIX)/bin/pult
+	set -e; for f in $(MODULES); do install -D -m 644 -t $(DESTDIR)$(MODULEDIR) $$f; done
 	install -D -m 644 -t $(DESTDIR)$(DOCDIR) LICENSE README.md
 	set -e; for f in $(DATA); do install -D -m 644 $$f $(DESTDIR)$(DATADIR)/$$f; done
 	set -e; for f in $(MAN); do \
@@ -239,8 +275,9 @@ install: all ## install under DESTDIR and PREFIX (/usr/local)
 uninstall: ## remove what install put there
 	rm -f $(DESTDIR)$(PREFIX)/bin/pult $(addprefix $(DESTDIR)$(DATADIR)/,$(DATA)) \
 	  $(foreach f,$(MAN),$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $f))/$(notdir $f)) \
-	  $(DESTDIR)$(DOCDIR)/LICENSE $(DESTDIR)$(DOCDIR)/README.md $(DESTDIR)$(BASHDIR)/pult
-	for d in $(DATADIR)/layouts $(DATADIR)/scripts/jobs $(DATADIR)/scripts $(DATADIR)/backends/devices $(DATADIR)/backends/stages $(DATADIR)/backends $(DATADIR) $(DOCDIR); do \
+	  $(DESTDIR)$(DOCDIR)/LICENSE $(DESTDIR)$(DOCDIR)/README.md $(DESTDIR)$(BASHDIR)/pult \
+	  $(MODULES:$(BUILD)/modules/%=$(DESTDIR)$(MODULEDIR)/%)
+	for d in $(MODULEDIR) $(DATADIR)/layouts $(DATADIR)/scripts/jobs $(DATADIR)/scripts $(DATADIR)/backends/devices $(DATADIR)/backends/stages $(DATADIR)/backends $(DATADIR) $(DOCDIR); do \
 	  [ ! -d $(DESTDIR)$$d ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)$$d; done
 
 clean: ## remove what was built

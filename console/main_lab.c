@@ -3,34 +3,21 @@
 #include <string.h>
 
 #include "backends/command/command.h"
-#ifdef HAVE_IPMI
-#include "backends/ipmi/ipmi.h"
-#endif
-#ifdef HAVE_LIBVIRT
-#include "backends/libvirt/libvirt.h"
-#endif
 #include "backends/log/log.h"
 #include "backends/powerman/powerman.h"
 #include "backends/probe/probe.h"
 #include "backends/setup.h"
 #include "backends/sim/sim.h"
-#ifdef HAVE_SNMP
-#include "backends/snmp/snmp.h"
-#endif
-#ifdef HAVE_SSH
-#include "backends/ssh/ssh.h"
-#endif
-#ifdef HAVE_VSWITCH
-#include "backends/vswitch/vswitch.h"
-#endif
 #include "backends/wol.h"
+#include "main_module.h"
 #include "main_say.h"
 #include "main_secret.h"
 #include "session/reservations.h"
 
 #define LAB_ERROR (g_quark_from_static_string("pult-lab"))
 
-/* One of the two: a virtual backend is made by `simulate`, a real one by `reach`. */
+/* One of the two: a virtual backend is made by `simulate`, a real one by `reach`, or by the module
+ * of its type's name when both are NULL. */
 typedef struct {
   const char *type;
   Backend *(*simulate)(const Lab *lab, const char *name, guint64 seed);
@@ -52,24 +39,24 @@ open_sim(const Lab *lab, const char *name, guint64 seed)
 static const BackendKind kinds[] = {
     {"sim", open_sim, NULL},
 #ifdef HAVE_SSH
-    {"ssh", NULL, ssh_backend_new},
+    {"ssh", NULL, NULL},
 #endif
     {"command", NULL, command_backend_new},
 #ifdef HAVE_IPMI
-    {"ipmi", NULL, ipmi_backend_new},
+    {"ipmi", NULL, NULL},
 #endif
     {"powerman", NULL, powerman_new},
     {"wol", NULL, wol_new},
     {"log", NULL, log_backend_new},
     {"probe", NULL, probe_backend_new},
 #ifdef HAVE_SNMP
-    {"snmp", NULL, snmp_backend_new},
+    {"snmp", NULL, NULL},
 #endif
 #ifdef HAVE_VSWITCH
-    {"vswitch", NULL, vswitch_new},
+    {"vswitch", NULL, NULL},
 #endif
 #ifdef HAVE_LIBVIRT
-    {"libvirt", NULL, libvirt_backend_new},
+    {"libvirt", NULL, NULL},
 #endif
 };
 
@@ -137,7 +124,7 @@ static gboolean
 any_real(const GArray *needed)
 {
   for (guint i = 0; i < needed->len; i++)
-    if (g_array_index(needed, NeededBackend, i).kind->reach != NULL)
+    if (g_array_index(needed, NeededBackend, i).kind->simulate == NULL)
       return TRUE;
   return FALSE;
 }
@@ -197,6 +184,12 @@ open_backend(Lab *lab, const NeededBackend *need, guint64 seed, GError **error)
 {
   if (need->kind->simulate != NULL)
     return need->kind->simulate(lab, need->name, seed);
+  const BackendModule *module = NULL;
+  if (need->kind->reach == NULL) {
+    module = main_module(need->kind->type, error);
+    if (module == NULL)
+      return NULL;
+  }
   BackendSetup setup = {.name = need->name,
                         .layout = lab->layout,
                         .settings = layout_backend(lab->layout, need->name),
@@ -207,7 +200,7 @@ open_backend(Lab *lab, const NeededBackend *need, guint64 seed, GError **error)
                         .post_data = lab->session};
   /* What SETUP points to outlives the backend, and SETUP itself is not kept: backends/setup.h. */
   /* cppcheck-suppress returnDanglingLifetime */
-  return need->kind->reach(&setup, error);
+  return module != NULL ? module->reach(&setup, error) : need->kind->reach(&setup, error);
 }
 
 static gboolean

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "backends/module.h"
+
 /* So much before the deadline what is known is said: the ledger only knows that there is none. On a
  * machine that is late for both, by coming first. */
 #define BEFORE_END_US 20000
@@ -334,3 +336,5 @@ ipmi_backend_new(const BackendSetup *setup, GError **error)
   }
   return add_bmcs(ipmi, setup, error) ? g_steal_pointer(&backend) : NULL;
 }
+
+BACKEND_MODULE(ipmi, ipmi_backend_new);

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "backends/module.h"
+
 /* ---- Told by hosts ------------------------------------------------------------------------- */
 
 /* What has to be done for each domain of a host. */
@@ -251,3 +253,5 @@ libvirt_backend_new(const BackendSetup *setup, GError **error)
       return NULL;
   return g_steal_pointer(&backend);
 }
+
+BACKEND_MODULE(libvirt, libvirt_backend_new);

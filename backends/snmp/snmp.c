@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "backends/ledger.h"
+#include "backends/module.h"
 #include "backends/snmp/snmp_meter.h"
 #include "model/units.h"
 
@@ -126,3 +127,5 @@ snmp_backend_new(const BackendSetup *setup, GError **error)
   backend_free(&snmp->backend);
   return NULL;
 }
+
+BACKEND_MODULE(snmp, snmp_backend_new);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "backends/module.h"
 #include "backends/ssh/ssh_job.h"
 #include "backends/ssh/ssh_log.h"
 #include "backends/ssh/ssh_meter.h"
@@ -217,3 +218,5 @@ ssh_backend_new(const BackendSetup *setup, GError **error)
   ssh_backend_free(&ssh->base);
   return NULL;
 }
+
+BACKEND_MODULE(ssh, ssh_backend_new);

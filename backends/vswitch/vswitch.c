@@ -3,6 +3,7 @@
 #include <gio/gio.h>
 #include <string.h>
 
+#include "backends/module.h"
 #include "backends/vswitch/vswitch_private.h"
 
 GResource *pult_data_get_resource(void);
@@ -392,3 +393,5 @@ vswitch_new(const BackendSetup *setup, GError **error)
   backend_free(&vswitch->backend);
   return NULL;
 }
+
+BACKEND_MODULE(vswitch, vswitch_new);
