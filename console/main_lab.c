@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "backends/absent.h"
 #include "backends/command/command.h"
 #include "backends/log/log.h"
 #include "backends/powerman/powerman.h"
@@ -179,17 +180,25 @@ open_session(Lab *lab, const MainOptions *options, const Script *script, const c
   return lab->session != NULL;
 }
 
+/* A module that cannot be had takes nothing from what others reach. */
+static Backend *
+reach(const BackendKind *kind, const BackendSetup *setup, GError **error)
+{
+  if (kind->reach != NULL)
+    return kind->reach(setup, error);
+  g_autoptr(GError) why = NULL;
+  const BackendModule *module = main_module(kind->type, &why);
+  if (module != NULL)
+    return module->reach(setup, error);
+  main_complain(why->message);
+  return absent_new(setup, why->message);
+}
+
 static Backend *
 open_backend(Lab *lab, const NeededBackend *need, guint64 seed, GError **error)
 {
   if (need->kind->simulate != NULL)
     return need->kind->simulate(lab, need->name, seed);
-  const BackendModule *module = NULL;
-  if (need->kind->reach == NULL) {
-    module = main_module(need->kind->type, error);
-    if (module == NULL)
-      return NULL;
-  }
   BackendSetup setup = {.name = need->name,
                         .layout = lab->layout,
                         .settings = layout_backend(lab->layout, need->name),
@@ -200,7 +209,7 @@ open_backend(Lab *lab, const NeededBackend *need, guint64 seed, GError **error)
                         .post_data = lab->session};
   /* What SETUP points to outlives the backend, and SETUP itself is not kept: backends/setup.h. */
   /* cppcheck-suppress returnDanglingLifetime */
-  return module != NULL ? module->reach(&setup, error) : need->kind->reach(&setup, error);
+  return reach(need->kind, &setup, error);
 }
 
 static gboolean
