@@ -36,11 +36,11 @@ LIMIT = 300
 failed = False
 
 
-def report(what, value, unit, aim=None):
+def report(what, value, unit, aim=None, held_to=True):
     global failed
     said = f" (aim {aim:.3g} {unit})" if aim is not None else ""
     print(f"bmc: {what}: {value:.3g} {unit}{said}", flush=True)
-    failed = failed or (aim is not None and value > 2 * aim)
+    failed = failed or (aim is not None and held_to and value > 2 * aim)
 
 
 # --- One reset -----------------------------------------------------------------------------------
@@ -222,11 +222,16 @@ def bench_cycle(lab, with_pult):
     took = by_turns(max(1, REPEATS // 2), **functions)
     report(f"powerman -c, {SEATS}: off, {pause:g} s as it ships, on", took["powerman"], "s")
     if with_pult:
-        report(f"pult, power cycle of {SEATS}: off, 1 s as bmclab's layout has it, on",
-               took["pult"][1], "s", 0.5 * took["powerman"])
-        report(f"pult, the same with a pause of {pause:g} s", took["equal"][1], "s", took["powerman"])
+        shipped, equal = took["pult"][1], took["equal"][1]
+        report(f"pult, power cycle of {SEATS}: off, 1 s as bmclab's layout has it, on", shipped, "s")
+        report(f"pult, the same with a pause of {pause:g} s", equal, "s", took["powerman"])
+        report("pult, pauses as shipped, over powerman -c", shipped / took["powerman"],
+               "times that", 0.5)
+        # The pause is most of it, and nobody can halve that: told, and not held to.
+        report("pult, equal pauses, over powerman -c", equal / took["powerman"], "times that", 0.5,
+               held_to=False)
         report("without the pause: powerman", took["powerman"] - pause, "s")
-        report("without the pause: pult", took["pult"][1] - 1, "s")
+        report("without the pause: pult", shipped - 1, "s")
 
 
 # --- Six of 34 -----------------------------------------------------------------------------------
