@@ -175,6 +175,7 @@ open_session(Lab *lab, const MainOptions *options, const Script *script, const c
       .must_record = record != NULL,
       .reservations = reservations,
       .stages = lab->stages,
+      .shipped_stages = lab->real,
   };
   lab->session = session_new(&session, error);
   return lab->session != NULL;
@@ -228,9 +229,11 @@ static gboolean
 look_for_real(Lab *lab, const GArray *needed, GError **error)
 {
   lab->real = any_real(needed);
-  if (lab->real)
+  /* Those it names may be its own, and wrong. */
+  gboolean named = lab->real && lab->layout->stage_sources != NULL;
+  if (named)
     lab->stages = data_stage_sources(lab->layout, error);
-  return !lab->real || lab->stages != NULL;
+  return !named || lab->stages != NULL;
 }
 
 Lab *
@@ -275,6 +278,7 @@ lab_open_as(Layout *layout, const SessionOptions *options, GError **error)
     return NULL;
   SessionOptions own = *options;
   own.stages = lab->stages;
+  own.shipped_stages = lab->real;
   lab->session = session_new(&own, error);
   if (lab->session == NULL || !add_backends(lab, needed, options->core.seed, error))
     return NULL;

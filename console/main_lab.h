@@ -9,7 +9,7 @@
 typedef struct {
   Layout *layout;
   JobSet *jobs;
-  GPtrArray *stages; /* of StageSource; NULL: all is simulated, and tells its stages itself */
+  GPtrArray *stages; /* of StageSource, that the layout names; NULL: it names none */
   Session *session;
   MainSecrets *secrets;
   gboolean real; /* some backend touches real machines */

@@ -30,6 +30,7 @@ typedef struct {
   gboolean must_record;                  /* real power is refused once recording failed */
   const char *reservations;              /* path; NULL, or jumping: they end with the session */
   const GPtrArray *stages; /* of StageSource, borrowed: what lines tell of boots; NULL: nothing */
+  gboolean shipped_stages; /* instead: those that LAYOUT means, read when a line comes to tell */
 } SessionOptions;
 
 typedef struct Session Session;

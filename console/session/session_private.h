@@ -54,6 +54,8 @@ typedef struct {
 typedef struct {
   SeatFinder *finder;
   StageMatcher *matcher; /* NULL: lines tell nothing */
+  gboolean shipped;      /* still to be read */
+  GPtrArray *read;       /* of StageSource; NULL: none were */
 } Stages;
 
 struct Session {

@@ -2,17 +2,24 @@
  * an observation behind it, so that a replay needs neither patterns nor lines. */
 #include <string.h>
 
+#include "session/data.h"
 #include "session/session_private.h"
+
+static void
+make_matcher(Session *session, const GPtrArray *sources)
+{
+  Stages *stages = &session->stages;
+  stages->finder = seat_finder_new(session->layout);
+  stages->matcher =
+      stage_matcher_new((const StageSource *const *)sources->pdata, sources->len, stages->finder);
+}
 
 void
 stages_init(Session *session, const SessionOptions *options)
 {
-  Stages *stages = &session->stages;
-  if (options->stages == NULL)
-    return;
-  stages->finder = seat_finder_new(session->layout);
-  stages->matcher = stage_matcher_new((const StageSource *const *)options->stages->pdata,
-                                      options->stages->len, stages->finder);
+  session->stages.shipped = options->stages == NULL && options->shipped_stages;
+  if (options->stages != NULL)
+    make_matcher(session, options->stages);
 }
 
 void
@@ -20,6 +27,21 @@ stages_clear(Session *session)
 {
   stage_matcher_free(session->stages.matcher);
   seat_finder_free(session->stages.finder);
+  g_clear_pointer(&session->stages.read, g_ptr_array_unref);
+}
+
+/* There are many patterns, and most sessions have no line for them. */
+static void
+read_shipped(Session *session)
+{
+  Stages *stages = &session->stages;
+  g_autoptr(GError) error = NULL;
+  stages->shipped = FALSE;
+  stages->read = data_stage_sources(session->layout, &error);
+  if (stages->read != NULL)
+    make_matcher(session, stages->read);
+  else
+    session_complain(session, error->message);
 }
 
 static gboolean
@@ -68,7 +90,10 @@ stages_fold_line(Session *session, Event *line)
   Stages *stages = &session->stages;
   gboolean is_log = strcmp(line->line.stream, "log") == 0;
   StageSighting sighting;
-  if (stages->matcher == NULL || (!is_log && strcmp(line->line.stream, "console") != 0)) {
+  gboolean may_tell = is_log || strcmp(line->line.stream, "console") == 0;
+  if (may_tell && stages->shipped)
+    read_shipped(session);
+  if (stages->matcher == NULL || !may_tell) {
     session_fold(session, line);
     return;
   }

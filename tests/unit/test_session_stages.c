@@ -162,13 +162,53 @@ test_without_sources(void **state)
   room_free(&room);
 }
 
+/* What is shipped is read when a line has come that it may tell something of. */
+static void
+test_shipped(void **state)
+{
+  (void)state;
+  SessionOptions options = {.core = {.seed = 1, .consent = CONSENT_YES}, .shipped_stages = TRUE};
+  Room room = {NULL, session_lab_new(&options, &session_lab_real)};
+  NodeId s1 = layout_find(room.lab->layout, "s1"), a01 = layout_find(room.lab->layout, "a01");
+  post(&room, a01, "out", "a01 login: ");
+  assert_string_equal(stage_of(&room, "a01"), "");
+  post(&room, s1, "log", "dnsmasq-dhcp[9]: DHCPDISCOVER(br0) 52:54:00:0a:00:01 ");
+  assert_string_equal(stage_of(&room, "a02"), "dhcp");
+  post(&room, a01, "console", "a01 login: ");
+  assert_string_equal(stage_of(&room, "a01"), "login");
+  assert_int_equal(room.lab->complaints->len, 0);
+  session_lab_free(room.lab);
+}
+
+/* A layout's own that cannot be read is told once, and lines go on as if there were none. */
+static void
+test_unreadable(void **state)
+{
+  (void)state;
+  SessionOptions options = {.core = {.seed = 1, .consent = CONSENT_YES}, .shipped_stages = TRUE};
+  Room room = {NULL, session_lab_new(&options, &session_lab_real)};
+  NodeId a01 = layout_find(room.lab->layout, "a01");
+  char *names[] = {"no-such-stages", NULL};
+  char **before = room.lab->layout->stage_sources;
+  room.lab->layout->stage_sources = names;
+  post(&room, a01, "console", "a01 login: ");
+  post(&room, a01, "console", "a01 login: ");
+  room.lab->layout->stage_sources = before;
+  assert_string_equal(stage_of(&room, "a01"), "");
+  assert_string_equal(last_entry(&room)->text, "a01 login: ");
+  assert_int_equal(room.lab->complaints->len, 1);
+  assert_non_null(strstr(room.lab->complaints->pdata[0], "no-such-stages"));
+  session_lab_free(room.lab);
+}
+
 int
 main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_two_kinds_of_source), cmocka_unit_test(test_lines_teach),
       cmocka_unit_test(test_others_business),     cmocka_unit_test(test_own_log),
-      cmocka_unit_test(test_without_sources),
+      cmocka_unit_test(test_without_sources),     cmocka_unit_test(test_shipped),
+      cmocka_unit_test(test_unreadable),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
