@@ -68,11 +68,18 @@ log_add_property(CoreState *state, NodeId node, const char *source, const char *
   log_add(state, SEVERITY_INFO, node, source, text)->fact = g_ref_string_new(fact);
 }
 
+/* Of the ring's places, from the first: the others were never written, nor need they be read. */
+static guint
+places_used(const CoreState *state)
+{
+  return (guint)MIN(state->log_end, STATE_LOG_MAX);
+}
+
 void
 log_copy(CoreState *copy, const CoreState *state)
 {
   copy->log = g_memdup2(state->log, STATE_LOG_MAX * sizeof *state->log);
-  for (guint i = 0; i < STATE_LOG_MAX; i++) {
+  for (guint i = 0; i < places_used(state); i++) {
     if (copy->log[i].text)
       g_ref_string_acquire(copy->log[i].text);
     if (copy->log[i].fact)
@@ -83,7 +90,7 @@ log_copy(CoreState *copy, const CoreState *state)
 void
 log_free(CoreState *state)
 {
-  for (guint i = 0; i < STATE_LOG_MAX; i++)
+  for (guint i = 0; i < places_used(state); i++)
     release(&state->log[i]);
   g_free(state->log);
 }
