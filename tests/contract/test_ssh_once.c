@@ -7,7 +7,6 @@
 #include <cmocka.h>
 #include <glib/gstdio.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -70,8 +69,9 @@ static void
 open_site(const char *ipxe)
 {
   g_autofree char *root = sshd_lab_path(lab, "tftp");
-  g_autofree char *rm = g_strdup_printf("rm -rf '%s'", root);
-  assert_int_equal(system(rm), 0);
+  char *rm[] = {"rm", "-rf", root, NULL};
+  assert_true(
+      g_spawn_sync(NULL, rm, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL, NULL, NULL));
   put("tftp/pxelinux.cfg/default", "DEFAULT menu.c32\nINCLUDE more\nLABEL disk\n");
   put("tftp/more", "LABEL ubuntu-10.04::nfs\nLABEL ubuntu-10.04::nbd\n");
   g_autofree char *folder = sshd_lab_path(lab, "tftp/px e");
