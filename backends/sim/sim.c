@@ -206,7 +206,7 @@ node_init(Sim *sim, SimNode *node, const LayoutNode *layout)
       .mac = layout->mac,
       .ip = layout->ip,
       .next_protocol =
-          g_str_has_suffix(sim->layout->boot_entry, "::nbd") ? PROTOCOL_NBD : PROTOCOL_NFS,
+          g_str_has_suffix(sim_default_entry(sim->layout), "::nbd") ? PROTOCOL_NBD : PROTOCOL_NFS,
   };
   draw_addresses(sim, node);
   if (server == NULL)

@@ -229,7 +229,7 @@ sim_boot_moved(Sim *sim, NodeId node)
 static void
 say_entry(Sim *sim, NodeId node)
 {
-  const char *entry = sim->layout->boot_entry, *suffix = strstr(entry, "::");
+  const char *entry = sim_default_entry(sim->layout), *suffix = strstr(entry, "::");
   g_autofree char *line =
       g_strdup_printf("%.*s::%s", (int)(suffix ? suffix - entry : (ptrdiff_t)strlen(entry)), entry,
                       sim->nodes[node].boot.protocol == PROTOCOL_NBD ? "nbd" : "nfs");

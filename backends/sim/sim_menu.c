@@ -22,11 +22,12 @@ static GPtrArray *
 list_entries(const Layout *layout)
 {
   GPtrArray *entries = g_ptr_array_new_with_free_func(g_free);
-  const char *protocol = strstr(layout->boot_entry, "::");
+  const char *protocol = strstr(sim_default_entry(layout), "::");
   const LayoutBootKeys *keys = &layout->boot_keys[LAYOUT_IN_MENU];
-  add_entry(entries, layout->boot_entry);
+  add_entry(entries, sim_default_entry(layout));
   if (protocol != NULL) {
-    g_autofree char *image = g_strndup(layout->boot_entry, (gsize)(protocol - layout->boot_entry));
+    g_autofree char *image =
+        g_strndup(sim_default_entry(layout), (gsize)(protocol - sim_default_entry(layout)));
     g_autofree char *nfs = g_strconcat(image, "::nfs", NULL);
     g_autofree char *nbd = g_strconcat(image, "::nbd", NULL);
     add_entry(entries, nfs);
@@ -54,7 +55,7 @@ sim_menu_init(Sim *sim)
   sim->files =
       g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_bytes_unref);
   g_string_append_printf(text, "UI menu.c32\nDEFAULT %s\nTIMEOUT 100\nMENU TITLE %s\n",
-                         layout->boot_entry, layout->lab);
+                         sim_default_entry(layout), layout->lab);
   for (guint i = 0; i < entries->len; i++)
     g_string_append_printf(text, "\nLABEL %s\n", (char *)entries->pdata[i]);
   put_file(sim, layout->boot_menu, text);

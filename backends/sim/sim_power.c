@@ -191,7 +191,7 @@ read_boot_device(Sim *sim, Request *request, const RequestEvent *event)
   request->next_disk = g_str_equal(device, "disk");
   if (request->next_disk)
     return NULL;
-  return read_entry(entry ? entry : sim->layout->boot_entry, &request->next_protocol);
+  return read_entry(entry ? entry : sim_default_entry(sim->layout), &request->next_protocol);
 }
 
 void

@@ -371,4 +371,11 @@ void sim_menu_clear(Sim *sim);
 /* FALSE: it is about something else, and not answered. */
 gboolean sim_menu_submit(Sim *sim, Request *request, const RequestEvent *event);
 
+/* What a menu here boots when it is left alone. */
+static inline const char *
+sim_default_entry(const Layout *layout)
+{
+  return layout->boot_entry != NULL ? layout->boot_entry : "ubuntu-10.04::nfs";
+}
+
 #endif

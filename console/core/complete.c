@@ -309,7 +309,8 @@ offer_slot(Completer *completer, const Slot *slot)
     offer_nodes(completer);
     break;
   case SLOT_ENTRY:
-    offer(completer, completer->layout->boot_entry);
+    if (completer->layout->boot_entry)
+      offer(completer, completer->layout->boot_entry);
     break;
   case SLOT_END:
   case SLOT_OWN:

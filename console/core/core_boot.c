@@ -1,4 +1,4 @@
-#include "core/core_private.h"
+#include "core/core_boot_lead.h"
 
 #include <string.h>
 
@@ -234,7 +234,7 @@ boot_begin(CoreState *state, const Command *command, const PowerTask *power)
   boot->serial = ++state->last_serial;
   run->label = g_strdup(label);
   run->via = g_strdup(power->via);
-  run->entry = g_strdup(power->entry);
+  run->entry = g_strdup(power->entry ? power->entry : "");
   run->run = before ? before->run + 1 : 1;
   run->start_t = state->now;
   run->end_t = -1;

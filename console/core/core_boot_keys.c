@@ -1,6 +1,6 @@
 /* Boots that a keyboard leads: F12 in the firmware, a line of the menu, each so long after the
  * machine was switched on. Nothing here sees a menu: what came of it is for the stages to show. */
-#include "core/core_private.h"
+#include "core/core_boot_lead.h"
 
 static const char *
 via_of(const CoreState *state, const Command *command)
@@ -8,8 +8,8 @@ via_of(const CoreState *state, const Command *command)
   return command->via ? command->via : state->layout->boot_profile;
 }
 
-static const char *
-entry_of(const CoreState *state, const Command *command)
+const char *
+boot_entry(const CoreState *state, const Command *command)
 {
   return command->entry ? command->entry : state->layout->boot_entry;
 }
@@ -24,7 +24,7 @@ gboolean
 boot_keys_check(const CoreState *state, const Command *command, GError **error)
 {
   const LayoutBootKeys *menu = &state->layout->boot_keys[LAYOUT_IN_MENU];
-  const char *entry = entry_of(state, command);
+  const char *entry = boot_entry(state, command);
   if (!boot_keys_lead(state, command))
     return TRUE;
   if (state->layout->boot_keys[LAYOUT_IN_FIRMWARE].n == 0 && menu->n == 0) {
@@ -38,9 +38,15 @@ boot_keys_check(const CoreState *state, const Command *command, GError **error)
   g_autoptr(GString) known = g_string_new(NULL);
   for (guint i = 0; i < menu->n; i++)
     g_string_append_printf(known, "%s%s", i ? ", " : "", menu->presses[i].entry);
-  g_set_error(error, COMMAND_ERROR, 0,
-              "which keys choose %s in the menu is not in the layout; it knows %s", entry,
-              known->str);
+  if (entry)
+    g_set_error(error, COMMAND_ERROR, 0,
+                "which keys choose %s in the menu is not in the layout; it knows %s", entry,
+                known->str);
+  else
+    g_set_error(error, COMMAND_ERROR, 0,
+                "neither the command nor the layout names an entry of the menu; there are keys "
+                "for %s",
+                known->str);
   return FALSE;
 }
 
@@ -50,7 +56,7 @@ boot_keys_text(const CoreState *state, const Command *command)
   g_autoptr(GString) text = g_string_new("press ");
   const char *between = "";
   for (LayoutBootWhere where = 0; where < LAYOUT_BOOT_KEYS_N; where++) {
-    const char *const *press = layout_boot_press(state->layout, where, entry_of(state, command));
+    const char *const *press = layout_boot_press(state->layout, where, boot_entry(state, command));
     if (!press)
       continue;
     g_autofree char *keys = g_strjoinv(" ", (char **)press);

@@ -1,6 +1,6 @@
 /* Boots of a named entry by a file of the machine's own on the boot server: written before it is
  * switched on, taken back when it has booted or will not. */
-#include "core/core_private.h"
+#include "core/core_boot_lead.h"
 
 gboolean
 once_leads(const CoreState *state, const Command *command)
@@ -10,12 +10,36 @@ once_leads(const CoreState *state, const Command *command)
          layout_boots_once(state->layout);
 }
 
+/* Only simulated machines are booted by what a backend is told of an entry. */
+static gboolean
+is_chosen(const CoreState *state, NodeId id)
+{
+  int doer = state->map->doer[OP_BOOT_DEVICE][id];
+  const char *name = doer < 0 ? "" : state->map->backends[doer];
+  const LayoutBackend *backend = layout_backend(state->layout, name);
+  return g_str_equal(backend ? layout_backend_type(backend) : name, "sim");
+}
+
 gboolean
-once_check(const CoreState *state, const Command *command, GError **error)
+once_check(const CoreState *state, const Command *command, const GArray *nodes, GError **error)
 {
   NodeId server;
   guint backend;
-  return !once_leads(state, command) || menu_target(state, &server, &backend, error);
+  if (command->verb != VERB_BOOT || !command->entry || boot_keys_lead(state, command))
+    return TRUE;
+  if (once_leads(state, command))
+    return menu_target(state, &server, &backend, error);
+  for (guint i = 0; i < nodes->len; i++) {
+    NodeId id = g_array_index(nodes, NodeId, i);
+    if (is_chosen(state, id))
+      continue;
+    g_set_error(error, COMMAND_ERROR, 0,
+                "nothing chooses the entry %s for %s: it wants boot: {once: ...} in the layout, or "
+                "keys that it knows and `via keys`",
+                command->entry, state->layout->nodes[id].name);
+    return FALSE;
+  }
+  return TRUE;
 }
 
 static char *

@@ -1,4 +1,4 @@
-#include "core/core_private.h"
+#include "core/core_boot_lead.h"
 
 static GArray *
 ids_new(void)
@@ -34,8 +34,9 @@ plan_free(Plan *plan)
 static char *
 boot_action(const CoreState *state, const Command *command)
 {
-  return g_strdup_printf("boot %s %s%s", command->via ? command->via : state->layout->boot_profile,
-                         command->entry ? command->entry : state->layout->boot_entry,
+  const char *entry = boot_entry(state, command);
+  return g_strdup_printf("boot %s%s%s%s", command->via ? command->via : state->layout->boot_profile,
+                         entry ? " " : "", entry ? entry : "",
                          command->warm   ? " warm"
                          : command->cold ? " cold"
                                          : "");
@@ -198,11 +199,10 @@ plan_new(const CoreState *state, const Command *command, GError **error)
   plan->role = command->verb == VERB_POWER || command->verb == VERB_BOOT ? ROLE_POWER
                : takes_keys(command)                                     ? ROLE_KEYS
                                                                          : ROLE_EXEC;
-  if (!boot_keys_check(state, command, error) || !once_check(state, command, error)) {
+  if (!boot_keys_check(state, command, error)) {
     plan_free(plan);
     return NULL;
   }
-  plan->once_how = once_leads(state, command) ? once_text(state) : NULL;
   if (command->verb == VERB_SET || command->verb == VERB_PXE) {
     if (of_one_node(state, command, plan, error))
       return plan;
@@ -221,6 +221,11 @@ plan_new(const CoreState *state, const Command *command, GError **error)
   }
   for (guint i = 0; i < named->len; i++)
     sort_out(state, command, plan, g_array_index(named, NodeId, i));
+  if (!once_check(state, command, plan->nodes, error)) {
+    plan_free(plan);
+    return NULL;
+  }
+  plan->once_how = once_leads(state, command) ? once_text(state) : NULL;
   if (cuts_power(command))
     outlets_sort_out(state, command, plan);
   plan->action = action_text(state, command, plan->nodes, NULL);

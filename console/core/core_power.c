@@ -1,4 +1,4 @@
-#include "core/core_private.h"
+#include "core/core_boot_lead.h"
 
 /* Between two looks whether it is off (or on) at last, when its backend did not say. */
 #define LOOK_AGAIN TIME_SECOND
@@ -61,7 +61,7 @@ power_start(CoreState *state, const CommandEvent *event, const Command *command,
   power->once = once_leads(state, command);
   power->device_asked = command->via || (command->entry && !power->once);
   power->via = g_strdup(command->via ? command->via : state->layout->boot_profile);
-  power->entry = g_strdup(command->entry ? command->entry : state->layout->boot_entry);
+  power->entry = g_strdup(boot_entry(state, command));
   power->n_without = plan->without->len;
   power->n = power->n_open = plan->nodes->len;
   power->seats = g_new0(PowerSeat, power->n);
@@ -97,7 +97,7 @@ arguments_of(const PowerTask *power, Step step, Argument arguments[2])
   if (step == STEP_DEVICE) {
     arguments[0] = (Argument){"device", power->via};
     arguments[1] = (Argument){"entry", power->entry};
-    return 2;
+    return power->entry ? 2 : 1;
   }
   if (step == STEP_OFF) {
     arguments[0] = (Argument){"how", power->soft ? "soft" : "hard"};

@@ -388,26 +388,6 @@ void requests_link_up(CoreState *state, guint backend);
 /* The element of NODE, or NULL, among N of SIZE bytes that begin with their NodeId, ascending. */
 gpointer node_search(gconstpointer elements, guint n, gsize size, NodeId node);
 
-/* core_boot_keys.c */
-gboolean boot_keys_lead(const CoreState *state, const Command *command);
-/* Whether the layout knows the keys for COMMAND, of those that keys lead. */
-gboolean boot_keys_check(const CoreState *state, const Command *command, GError **error);
-char *boot_keys_text(const CoreState *state, const Command *command);
-/* From STEP on the first at which something is pressed, and how long after the start. */
-gboolean boot_keys_next(const CoreState *state, const PowerTask *power, Step *step, gint64 *after);
-void boot_keys_send(CoreState *state, const Task *task, Step step, const NodeId *nodes, guint n);
-void boot_keys_say_spread(CoreState *state, const PowerTask *power);
-
-/* core_once.c: whether files of the seats' own on the boot server choose COMMAND's entry */
-gboolean once_leads(const CoreState *state, const Command *command);
-/* Of such a boot: whether the boot server can be told. */
-gboolean once_check(const CoreState *state, const Command *command, GError **error);
-/* `until login pxelinux.cfg/01-MAC on slx1 for`, of a plan that once_check() has let pass */
-char *once_text(const CoreState *state);
-void once_send(CoreState *state, const Task *task, const NodeId *nodes, guint n);
-/* If there may be one. */
-void once_take_back(CoreState *state, NodeId id);
-
 /* core_wake.c: the node that wakes SEAT in the place of backend WAKER; NODE_NONE: it does so
  * itself. */
 NodeId wake_helper(const CoreState *state, guint waker, NodeId seat);

@@ -201,7 +201,7 @@ typedef struct {
   LayoutRoom *rooms;
   guint n_blocks;
   LayoutBlock *blocks;
-  char *boot_entry;   /* default menu entry, `ubuntu-10.04::nfs` */
+  char *boot_entry;   /* of the menu, for boots that name none; NULL: the menu's own */
   char *boot_profile; /* `pxe` */
   LayoutBootKeys boot_keys[LAYOUT_BOOT_KEYS_N];
   NodeId boot_server; /* that has the boot menu; NODE_NONE */

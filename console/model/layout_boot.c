@@ -16,7 +16,6 @@
 void
 layout_boot_defaults(Layout *layout)
 {
-  layout->boot_entry = g_strdup("ubuntu-10.04::nfs");
   layout->boot_profile = g_strdup("pxe");
   layout->boot_menu = g_strdup("pxelinux.cfg/default");
   layout->boot_server = NODE_NONE;

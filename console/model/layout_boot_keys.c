@@ -125,7 +125,7 @@ layout_boot_press(const Layout *layout, LayoutBootWhere where, const char *entry
   const LayoutBootKeys *keys = &layout->boot_keys[where];
 
   for (guint i = 0; i < keys->n; i++)
-    if (keys->presses[i].entry == NULL || strcmp(keys->presses[i].entry, entry) == 0)
+    if (keys->presses[i].entry == NULL || g_strcmp0(keys->presses[i].entry, entry) == 0)
       return (const char *const *)keys->presses[i].press;
   return NULL;
 }

@@ -176,8 +176,8 @@ run_title(const Ui *ui, const BootRun *run)
     nodes[i] = run->seats[i].node;
   g_autofree char *set = ui_set_name(ui, nodes, run->n);
   g_autofree char *repeat = run->run > 1 ? g_strdup_printf(" (run %u)", run->run) : g_strdup("");
-  return g_strdup_printf("Boot %s%s%s%s  %s  %s", set, *run->label ? " as " : "", run->label,
-                         repeat, run->via, run->entry);
+  return g_strdup_printf("Boot %s%s%s%s  %s%s%s", set, *run->label ? " as " : "", run->label,
+                         repeat, run->via, *run->entry ? "  " : "", run->entry);
 }
 
 /* Names of the stages that it shows. */

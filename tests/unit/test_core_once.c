@@ -125,7 +125,7 @@ test_booted_again(void **state)
   lab_say(lab, "boot a02 warm");
   lab_expect_only(lab, "request",
                   BACK("7", "a02", "30") "request 8 boot-device sim a02 cmd=3 device=pxe "
-                                         "entry=ubuntu-10.04::nfs until 30 s\n");
+                                         "until 30 s\n");
   lab_answer(lab, 6, "a01", VERDICT_FAILED, "a01: no");
   lab_expect_only(lab, "request", BACK("9", "a01", "30"));
 }
@@ -140,6 +140,17 @@ test_without(void **state)
   lab_expect_only(lab, "request 3 set", "");
   lab_say(lab, "boot a02 via disk entry nbd");
   lab_expect_only(lab, "plan", "plan 2: boot disk nbd a02 by sim; 1 seats\n");
+}
+
+/* What is not simulated is not told an entry that nobody there heeds. */
+static void
+test_nobody_chooses(void **state)
+{
+  (void)state;
+  g_autoptr(Lab) lab = lab_new("tests/unit/samples/composed.yaml", &yes);
+  lab_say(lab, "boot @all entry nbd");
+  lab_expect_only(lab, "request", "");
+  lab_expect_only(lab, "done", "");
 }
 
 static void
@@ -161,7 +172,7 @@ main(void)
       cmocka_unit_test(test_taken_back),   cmocka_unit_test(test_refused),
       cmocka_unit_test(test_unknown),      cmocka_unit_test(test_stopped),
       cmocka_unit_test(test_booted_again), cmocka_unit_test(test_without),
-      cmocka_unit_test(test_sentence),
+      cmocka_unit_test(test_sentence),     cmocka_unit_test(test_nobody_chooses),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
