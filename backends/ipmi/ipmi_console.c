@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <glib-unix.h>
 #include <ipmiconsole.h>
+#include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -165,6 +166,54 @@ create(const IpmiBmc *bmc, const char *place, gboolean from_anyone)
   return context;
 }
 
+/* As its last step, ipmiconsole_engine_submit() (1.6.10) notes that the context is the engine's.
+ * When the engine was quicker, and has given the context up before that (a BMC that refuses at
+ * once, and a busy machine), that note undoes its own, and the context is never freed. So the
+ * engine's thread has to wait for that step, in the callback that comes once before it gives a
+ * context up. */
+typedef struct {
+  pthread_mutex_t submitting;
+} Gate; /* counted: the engine's, and ours while we submit */
+
+static void
+clear_gate(gpointer gate)
+{
+  pthread_mutex_destroy(&((Gate *)gate)->submitting);
+}
+
+static void
+leave_gate(Gate *gate)
+{
+  g_atomic_rc_box_release_full(gate, clear_gate);
+}
+
+/* Of the engine's thread. */
+static void
+on_settled(void *data)
+{
+  Gate *gate = data;
+
+  pthread_mutex_lock(&gate->submitting);
+  pthread_mutex_unlock(&gate->submitting);
+  leave_gate(gate);
+}
+
+static gboolean
+submit(ipmiconsole_ctx_t context)
+{
+  Gate *gate = g_atomic_rc_box_new0(Gate);
+
+  pthread_mutex_init(&gate->submitting, NULL);
+  pthread_mutex_lock(&gate->submitting);
+  g_atomic_rc_box_acquire(gate);
+  gboolean submitted = ipmiconsole_engine_submit(context, on_settled, gate) == 0;
+  pthread_mutex_unlock(&gate->submitting);
+  if (!submitted) /* then it is not called back */
+    leave_gate(gate);
+  leave_gate(gate);
+  return submitted;
+}
+
 static void
 connect_to(IpmiConsole *console, GInetSocketAddress *address)
 {
@@ -178,8 +227,7 @@ connect_to(IpmiConsole *console, GInetSocketAddress *address)
     fail(console, ipmi_say(console->bmc, "cannot be asked for its console: %s", g_strerror(errno)));
     return;
   }
-  if (ipmiconsole_engine_submit(console->context, NULL, NULL) != 0 ||
-      (console->fd = ipmiconsole_ctx_fd(console->context)) < 0) {
+  if (!submit(console->context) || (console->fd = ipmiconsole_ctx_fd(console->context)) < 0) {
     fail(console, say_trouble(console->bmc, ipmiconsole_ctx_errnum(console->context)));
     return;
   }

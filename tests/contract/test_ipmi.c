@@ -9,6 +9,10 @@
 
 #ifdef HAVE_IPMI
 
+#include <dlfcn.h>
+#include <ipmiconsole.h>
+#include <poll.h>
+
 #include "tests/contract/bmc_lab.h"
 
 #define S TIME_SECOND
@@ -185,13 +189,47 @@ test_console(void **state)
   bmc_lab_expect(lab, watch, "a1", VERDICT_CANCELLED, NULL);
 }
 
+/* How a console's context was, while ipmiconsole_engine_submit() had not yet returned. */
+static guint n_submitted, n_given_up;
+static gboolean put_aside;
+
+/* The library's, and then the main thread is put aside, for longer than a BMC takes to refuse. */
+int
+ipmiconsole_engine_submit(ipmiconsole_ctx_t context, Ipmiconsole_callback callback, void *data)
+{
+  int (*submit)(ipmiconsole_ctx_t, Ipmiconsole_callback, void *) = NULL;
+  *(void **)&submit = dlsym(RTLD_NEXT, "ipmiconsole_engine_submit");
+  int status = submit(context, callback, data);
+  struct pollfd end = {.fd = ipmiconsole_ctx_fd(context), .events = POLLIN};
+
+  n_submitted++;
+  if (status == 0 && put_aside && poll(&end, 1, 1500) > 0 && (end.revents & POLLHUP) != 0)
+    n_given_up++;
+  return status;
+}
+
+/* The library's thread gives no context up before that returns: it would then never be freed. */
+static void
+test_refused_at_once(void **state)
+{
+  (void)state;
+  begin(NULL, "      a3: {user: nobody}\n", FALSE);
+  guint before = n_submitted;
+  put_aside = TRUE;
+  guint32 wrong = bmc_lab_do(lab, OP_WATCH, "a3", 20 * S, BMC_WITH("what", "console"));
+  put_aside = FALSE;
+  bmc_lab_expect(lab, wrong, "a3", VERDICT_FAILED, "a3: its BMC (");
+  assert_int_equal(n_submitted, before + 1);
+  assert_int_equal(n_given_up, 0);
+}
+
 int
 main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_settings),    cmocka_unit_test(test_power),
       cmocka_unit_test(test_boot_device), cmocka_unit_test(test_errors),
-      cmocka_unit_test(test_console),
+      cmocka_unit_test(test_console),     cmocka_unit_test(test_refused_at_once),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
@@ -199,6 +237,40 @@ main(void)
 #else
 
 #include <stdio.h>
+
+/* How a console's context was, while ipmiconsole_engine_submit() had not yet returned. */
+static guint n_submitted, n_given_up;
+static gboolean put_aside;
+
+/* The library's, and then the main thread is put aside, for longer than a BMC takes to refuse. */
+int
+ipmiconsole_engine_submit(ipmiconsole_ctx_t context, Ipmiconsole_callback callback, void *data)
+{
+  int (*submit)(ipmiconsole_ctx_t, Ipmiconsole_callback, void *) = NULL;
+  *(void **)&submit = dlsym(RTLD_NEXT, "ipmiconsole_engine_submit");
+  int status = submit(context, callback, data);
+  struct pollfd end = {.fd = ipmiconsole_ctx_fd(context), .events = POLLIN};
+
+  n_submitted++;
+  if (status == 0 && put_aside && poll(&end, 1, 1500) > 0 && (end.revents & POLLHUP) != 0)
+    n_given_up++;
+  return status;
+}
+
+/* The library's thread gives no context up before that returns: it would then never be freed. */
+static void
+test_refused_at_once(void **state)
+{
+  (void)state;
+  begin(NULL, "      a3: {user: nobody}\n", FALSE);
+  guint before = n_submitted;
+  put_aside = TRUE;
+  guint32 wrong = bmc_lab_do(lab, OP_WATCH, "a3", 20 * S, BMC_WITH("what", "console"));
+  put_aside = FALSE;
+  bmc_lab_expect(lab, wrong, "a3", VERDICT_FAILED, "a3: its BMC (");
+  assert_int_equal(n_submitted, before + 1);
+  assert_int_equal(n_given_up, 0);
+}
 
 int
 main(void)
