@@ -107,7 +107,7 @@ say = $(if $(V),,@echo '$(1) $@';)# commands are shown whole with V=1
 # --- Rules ---------------------------------------------------------------------------------------
 
 # All of the core, as modules may need what the program itself does not.
-$(BUILD)/pult: $(MAIN_OBJECTS) $(CORE_OBJECTS) $(BUILD)/exports $(BUILD)/objects
+$(BUILD)/pult: $(MAIN_OBJECTS) $(CORE_OBJECTS) $(if $(MODULES),$(BUILD)/exports) $(BUILD)/objects
 	$(call say,link)$(LINK) -o $@ $(if $(MODULES),$(EXPORT)) \
 	  $(MAIN_OBJECTS) $(CORE_OBJECTS) $(CORE_LIBS) -lm $(LDLIBS)
 
