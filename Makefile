@@ -159,7 +159,7 @@ $(BUILD)/data.o $(BUILD)/stamp.o: $(BUILD)/%.o: $(BUILD)/%.c $(BUILD)/flags
 # The program tells its own tables of keys and commands.
 $(BUILD)/man/%: console/man/%.in console/man/fill $(BUILD)/pult
 	@mkdir -p $(@D)
-	$(call say, man)console/man/fill $(BUILD)/pult '$(DATADIR)' <$< >$@
+	$(call say, man)console/man/fill $(BUILD)/pult '$(DATADIR)' '$(MODULEDIR)' <$< >$@
 
 $(BUILD)/stamp.c: FORCE
 	$(call keep,const char backend_stamp[] = "$(shell cat $(MODULE_HEADERS) | sha256sum | cut -c -12)";)
