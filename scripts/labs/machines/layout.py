@@ -17,6 +17,8 @@ reads: console
 patterns:
   - {stage: initramfs, match: '(?<name>(?&NAME)): has its configuration'}
   - {stage: root, match: '(?<name>(?&NAME)): (?:asks for )?root file system .*'}
+  - {stage: root, match: 'mount\.nfs: trying text-based options .*'}
+  - {stage: root, match: 'Negotiation: \.\.size = .*'}
 """
 HOUSE = """\
 stages: configuration
