@@ -159,7 +159,7 @@ test_sample(void **state)
   assert_true(layout_group(layout, "all", &nodes, &n));
   assert_int_equal(n, 17);
   assert_false(layout_group(layout, "a01", &nodes, &n));
-  assert_null(layout->boot_entry);
+  assert_string_equal(layout->boot_entry, "ubuntu-10.04::nfs");
 }
 
 static void
@@ -192,9 +192,9 @@ test_boot_defaults(void **state)
 {
   (void)state;
   g_autoptr(Layout) layout = parse("lab: x\n");
+  assert_null(layout->boot_entry); /* what the menu says */
   const BootModel *boot = &layout->boot;
   const double ge = 125e6 * 1448 / 1538;
-
   assert_exact(layout_payload(1e9) / 8, ge);
   assert_int_equal(boot->reads, 20);
   assert_exact(boot->nbd_t0, 131072 / (175e6 / 8) - 131072 / ge);
